@@ -6,7 +6,8 @@
 #include "chat/chat_internal.h"
 
 /* Returns the first existing member of these names, which are separated by blanks; or NULL. */
-static const json_t *member_of(struct chat *c, const json_t *one, const char *names)
+static const json_t *chat_attachments_find_member(struct chat *c, const json_t *one,
+                                                  const char *names)
 {
     const json_t *value = NULL;
     while (names && *names && !value) {
@@ -18,14 +19,14 @@ static const json_t *member_of(struct chat *c, const json_t *one, const char *na
     return value;
 }
 
-static const char *text_of(struct chat *c, const json_t *one, const char *names)
+static const char *chat_attachments_copy_text(struct chat *c, const json_t *one, const char *names)
 {
-    const char *const text = json_string_value(member_of(c, one, names));
+    const char *const text = json_string_value(chat_attachments_find_member(c, one, names));
     return text ? arena_strdup(&c->scratch, text) : NULL;
 }
 
 /* Whether the connector accepts this address for a download. */
-static bool is_at_service(struct chat *c, const struct tc_chat_file *file)
+static bool chat_attachments_is_downloadable(struct chat *c, const struct tc_chat_file *file)
 {
     const struct tc_op op = {.size = sizeof op,
                              .kind = TC_OP_FETCH,
@@ -38,15 +39,16 @@ static bool is_at_service(struct chat *c, const struct tc_chat_file *file)
     return file->ref && c->table.request(c->inst->lobby, &op, &http) == 0;
 }
 
-static const char *find_fault(struct chat *c, const json_t *one, const struct tc_chat_file *file,
-                              size_t before)
+static const char *chat_attachments_find_fault(struct chat *c, const json_t *one,
+                                               const struct tc_chat_file *file, size_t before)
 {
     const struct tc_attachment_map *const map = &c->table.attachments;
     if (before == CHAT_ATTACHMENTS_MAX)
         return "too many files";
-    if (map->bytes_max && json_integer_value(member_of(c, one, map->bytes)) > map->bytes_max)
+    if (map->bytes_max &&
+        json_integer_value(chat_attachments_find_member(c, one, map->bytes)) > map->bytes_max)
         return "too large";
-    return is_at_service(c, file) ? NULL : "not at the service";
+    return chat_attachments_is_downloadable(c, file) ? NULL : "not at the service";
 }
 
 size_t chat_attachments_read(struct chat *c, struct tc_chat_message *m, struct tc_chat_file *files)
@@ -57,10 +59,10 @@ size_t chat_attachments_read(struct chat *c, struct tc_chat_message *m, struct t
     size_t i, n = 0;
     json_array_foreach(list, i, one)
     {
-        const struct tc_chat_file file = {.name = text_of(c, one, map->name),
-                                          .type = text_of(c, one, map->type),
-                                          .ref = text_of(c, one, map->ref)};
-        const char *const fault = find_fault(c, one, &file, n);
+        const struct tc_chat_file file = {.name = chat_attachments_copy_text(c, one, map->name),
+                                          .type = chat_attachments_copy_text(c, one, map->type),
+                                          .ref = chat_attachments_copy_text(c, one, map->ref)};
+        const char *const fault = chat_attachments_find_fault(c, one, &file, n);
         if (fault)
             m->text = arena_sprintf(&c->scratch, "%s%s[%s: not available: %s]", m->text,
                                     *m->text ? "\n" : "", file.name ? file.name : "file", fault);

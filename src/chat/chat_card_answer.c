@@ -44,11 +44,11 @@ static void chat_answer_decide(struct chat_answer *a, const char *choice, const 
     a->text = receipt.answer;
 }
 
-static void view(struct chat_answer *a, const struct chat_draft *d)
+static void chat_answer_show_draft(struct chat_answer *a, const struct chat_draft *d)
 {
     free(a->card->viewer);
     a->card->viewer = xstrdup(d->user);
-    chat_cards_show(a->chat, a->card);
+    chat_cards_update(a->chat, a->card);
 }
 
 /* Stores the answer to one of several questions; the last answer submits all of them. */
@@ -57,7 +57,7 @@ static void chat_answer_continue_draft(struct chat_answer *a, struct chat_draft 
     a->counts = true;
     a->how = TC_COMMAND;
     if (!chat_draft_is_complete(a->card, d)) {
-        view(a, d);
+        chat_answer_show_draft(a, d);
         return;
     }
     char *const answers = chat_draft_write(a->card, d);
@@ -65,17 +65,17 @@ static void chat_answer_continue_draft(struct chat_answer *a, struct chat_draft 
     free(answers);
     chat_draft_drop(d);
     if (!a->counts && a->how != TC_KNOWN)
-        view(a, d);
+        chat_answer_show_draft(a, d);
 }
 
 static void choose_option(struct chat_answer *a, size_t at, size_t option)
 {
-    struct chat_draft *const d = chat_draft_of(a->card, a->user);
+    struct chat_draft *const d = chat_draft_get(a->card, a->user);
     const json_t *const question = chat_draft_question(a->card, d);
     const char *const label =
         chat_card_option_label(json_array_get(json_object_get(question, "options"), option));
     if (d->at != at) { /* the card shows the draft of another person */
-        view(a, d);
+        chat_answer_show_draft(a, d);
         a->text = texts_get(TEXT_CARD_CHANGED);
     } else if (!label) {
         a->text = texts_get(TEXT_REQUEST_NO_CHOICE);
@@ -85,16 +85,16 @@ static void choose_option(struct chat_answer *a, size_t at, size_t option)
         chat_draft_tick(d, label);
         a->counts = true;
         a->how = TC_COMMAND;
-        view(a, d);
+        chat_answer_show_draft(a, d);
     } else {
         chat_draft_answer(a->card, d, label);
         chat_answer_continue_draft(a, d);
     }
 }
 
-static void finish_choice(struct chat_answer *a)
+static void chat_answer_finish_choice(struct chat_answer *a)
 {
-    struct chat_draft *const d = chat_draft_of(a->card, a->user);
+    struct chat_draft *const d = chat_draft_get(a->card, a->user);
     if (chat_draft_answer(a->card, d, NULL))
         chat_answer_continue_draft(a, d);
     else
@@ -120,7 +120,8 @@ static void chat_answer_submit_form(struct chat_answer *a)
 }
 
 /* Parses the data of a button of a card: "a:TICKET:CHOICE". */
-static bool read_data(const char *data, char ticket[TICKET_MAX + 1], char what[WHAT_MAX + 1])
+static bool chat_answer_parse_data(const char *data, char ticket[TICKET_MAX + 1],
+                                   char what[WHAT_MAX + 1])
 {
     int n = 0;
     return sscanf(data, "a:%32[A-Za-z0-9_-]:%24[a-z0-9_.]%n", ticket, what, &n) == 2 && n > 0 &&
@@ -129,7 +130,7 @@ static bool read_data(const char *data, char ticket[TICKET_MAX + 1], char what[W
 
 /* The message of a card was sent again because its first copy was not confirmed: buttons of the
  * first copy are valid, too. */
-static void chat_answer_accept_copy(struct chat_answer *a)
+static void chat_answer_accept_copied_card(struct chat_answer *a)
 {
     struct chat_place *place;
     const char *const message = a->target->message;
@@ -150,7 +151,7 @@ static void chat_answer_accept_copy(struct chat_answer *a)
     }
 }
 
-static bool is_shown_in(const struct chat_card *card, const char *chat)
+static bool chat_answer_is_shown_in_chat(const struct chat_card *card, const char *chat)
 {
     for (size_t i = 0; i < card->place_count; i++)
         if (strcmp(card->places[i].to.chat, chat) == 0)
@@ -160,7 +161,7 @@ static bool is_shown_in(const struct chat_card *card, const char *chat)
 
 /* Sets the thread of the card if the service does not name it: the host needs the place to decide
  * whether the person may answer. */
-static void complete_topic(struct chat_answer *a)
+static void chat_answer_complete_topic(struct chat_answer *a)
 {
     const char *const message = a->target->message;
     for (size_t i = 0; a->card && !a->topic && i < a->card->place_count; i++) {
@@ -171,7 +172,7 @@ static void complete_topic(struct chat_answer *a)
     }
 }
 
-static void press(struct chat_answer *a, const char *what)
+static void chat_answer_handle_press(struct chat_answer *a, const char *what)
 {
     size_t at = 0, option = 0;
     int n = 0;
@@ -179,8 +180,8 @@ static void press(struct chat_answer *a, const char *what)
     const bool done = strcmp(what, "done") == 0;
     const bool asks =
         a->card && !a->card->decided && json_object_get(a->card->about, "questions") != NULL;
-    chat_answer_accept_copy(a);
-    complete_topic(a);
+    chat_answer_accept_copied_card(a);
+    chat_answer_complete_topic(a);
     if (strcmp(what, "answer") == 0)
         chat_answer_submit_form(a);
     else if (!chosen && !done)
@@ -190,7 +191,7 @@ static void press(struct chat_answer *a, const char *what)
     else if (chosen)
         choose_option(a, at, option);
     else
-        finish_choice(a);
+        chat_answer_finish_choice(a);
 }
 
 /* Finds the card to which a reaction or a reply belongs. */
@@ -205,7 +206,7 @@ static bool find_by_message(struct chat_answer *a, const char *message)
     return a->ticket != NULL;
 }
 
-static bool react(struct chat_answer *a, const struct tc_chat_action *action)
+static bool chat_answer_handle_reaction(struct chat_answer *a, const struct tc_chat_action *action)
 {
     const bool allows = action->reaction == TC_REACTION_ALLOW;
     if ((!allows && action->reaction != TC_REACTION_DENY) ||
@@ -220,11 +221,12 @@ static bool react(struct chat_answer *a, const struct tc_chat_action *action)
 static json_t *fields_of_button(const struct chat *c, const struct tc_chat_action *action)
 {
     char ticket[TICKET_MAX + 1], what[WHAT_MAX + 1];
-    const bool opens =
-        action->data && read_data(action->data, ticket, what) && strcmp(what, "answer") == 0;
+    const bool opens = action->data && chat_answer_parse_data(action->data, ticket, what) &&
+                       strcmp(what, "answer") == 0;
     const struct chat_card *const card = opens ? chat_card_find_ticket(&c->cards, ticket) : NULL;
-    return card && is_shown_in(card, action->target.chat) ? chat_card_fields(card, &c->table)
-                                                          : NULL;
+    return card && chat_answer_is_shown_in_chat(card, action->target.chat)
+               ? chat_card_fields(card, &c->table)
+               : NULL;
 }
 
 const char *chat_cards_read_filled(struct chat *c, const struct tc_chat_action *action)
@@ -251,8 +253,8 @@ const struct tc_field *chat_open_form(struct chat *c, const struct tc_chat_actio
     return *count ? chat_read_fields(c, c->form) : NULL;
 }
 
-bool chat_cards_take_action(struct chat *c, const struct tc_chat_action *action,
-                            enum tc_accepted *how, const char **text, bool *alert)
+bool chat_cards_handle_action(struct chat *c, const struct tc_chat_action *action,
+                              enum tc_accepted *how, const char **text, bool *alert)
 {
     char ticket[TICKET_MAX + 1], what[WHAT_MAX + 1];
     struct chat_answer a = {.chat = c,
@@ -263,15 +265,15 @@ bool chat_cards_take_action(struct chat *c, const struct tc_chat_action *action,
                             .filled = action->answers,
                             .how = TC_DENIED};
     if (action->data) {
-        if (!read_data(action->data, ticket, what))
+        if (!chat_answer_parse_data(action->data, ticket, what))
             return false;
         a.ticket = ticket;
         a.card = chat_card_find_ticket(&c->cards, ticket);
-        if (a.card && !is_shown_in(a.card, action->target.chat))
+        if (a.card && !chat_answer_is_shown_in_chat(a.card, action->target.chat))
             return false;
-        press(&a, what);
+        chat_answer_handle_press(&a, what);
         *alert = a.text && !a.counts;
-    } else if (!react(&a, action)) {
+    } else if (!chat_answer_handle_reaction(&a, action)) {
         return false;
     }
     *how = a.how;
@@ -322,7 +324,7 @@ static void answer_approval(struct chat_answer *a, const char *text)
 
 static void answer_questions(struct chat_answer *a, const char *text)
 {
-    struct chat_draft *const d = chat_draft_of(a->card, a->user);
+    struct chat_draft *const d = chat_draft_get(a->card, a->user);
     const json_t *const options = json_object_get(chat_draft_question(a->card, d), "options");
     const int n =
         chat_card_has_buttons(a->chat->table.input) ? -1 : find_entry(options, text, false);
@@ -336,7 +338,7 @@ static void answer_questions(struct chat_answer *a, const char *text)
     chat_answer_continue_draft(a, d);
 }
 
-static void answer_by_text(struct chat_answer *a, const char *text)
+static void chat_answer_handle_text(struct chat_answer *a, const char *text)
 {
     const bool asks =
         a->card && !a->card->decided && json_object_get(a->card->about, "questions") != NULL;
@@ -351,7 +353,7 @@ static void answer_by_text(struct chat_answer *a, const char *text)
 }
 
 /* Returns the text after "WORD:"; NULL: the text begins differently. */
-static const char *after_word(const char *text, const char *word)
+static const char *chat_answer_text_after_word(const char *text, const char *word)
 {
     const size_t n = strlen(word);
     if (strncasecmp(text, word, n) != 0 || text[n] != ':')
@@ -361,13 +363,14 @@ static const char *after_word(const char *text, const char *word)
 
 static bool begins_with_word(const char *text)
 {
-    return after_word(text, "answer") || after_word(text, "deny");
+    return chat_answer_text_after_word(text, "answer") || chat_answer_text_after_word(text, "deny");
 }
 
 /* "answer: TEXT" or "deny: REASON". */
-static void answer_by_word(struct chat_answer *a, const char *text)
+static void chat_answer_handle_word_reply(struct chat_answer *a, const char *text)
 {
-    const char *const answer = after_word(text, "answer"), *const why = after_word(text, "deny");
+    const char *const answer = chat_answer_text_after_word(text, "answer"),
+                      *const why = chat_answer_text_after_word(text, "deny");
     if (why)
         chat_answer_decide(a, "deny", *why ? why : NULL, NULL);
     else if (!*answer)
@@ -375,18 +378,18 @@ static void answer_by_word(struct chat_answer *a, const char *text)
     else if (chat_card_is_approval(a->card))
         chat_answer_decide(a, "answer", answer, NULL);
     else
-        answer_by_text(a, answer);
+        chat_answer_handle_text(a, answer);
 }
 
 /* If there are no buttons, a short text that names a choice answers the only open card of the
  * conversation, even if the text is not a reply. */
-static bool names_choice(struct chat_answer *a, const struct tc_chat_message *m)
+static bool chat_answer_names_choice(struct chat_answer *a, const struct tc_chat_message *m)
 {
     struct chat_card *card, *only = NULL;
     if (chat_card_has_buttons(a->chat->table.input) || m->reply_to || m->file_count)
         return false;
     TAILQ_FOREACH(card, &a->chat->cards.list, entry)
-    if (card->ticket && !card->decided && is_shown_in(card, m->target.chat)) {
+    if (card->ticket && !card->decided && chat_answer_is_shown_in_chat(card, m->target.chat)) {
         if (only)
             return false;
         only = card;
@@ -406,10 +409,10 @@ static bool is_old_card(struct chat_answer *a, const struct tc_chat_message *m, 
     char what[WHAT_MAX + 1];
     if (!m->reply_text || !chat_card_is_text(m->reply_text, &a->approves))
         return false;
-    if (!m->reply_data || !read_data(m->reply_data, ticket, what))
+    if (!m->reply_data || !chat_answer_parse_data(m->reply_data, ticket, what))
         return true;
     a->card = chat_card_find_ticket(&a->chat->cards, ticket);
-    if (!a->card || is_shown_in(a->card, m->target.chat))
+    if (!a->card || chat_answer_is_shown_in_chat(a->card, m->target.chat))
         a->ticket = ticket;
     return true;
 }
@@ -467,17 +470,17 @@ static bool chat_answer_handle_word(struct chat_answer *a, const struct tc_chat_
         return true;
     const unsigned open = chat_answer_find_open(a, &m->target);
     if (open == 1)
-        answer_by_word(a, m->text);
+        chat_answer_handle_word_reply(a, m->text);
     else
         a->text = texts_get(open ? TEXT_CARD_SEVERAL : TEXT_CARD_NONE_OPEN);
     chat_answer_send_reply(a, m);
     *how = a->how == TC_NOT_KEPT ? TC_NOT_KEPT : TC_COMMAND;
     if (*how == TC_COMMAND)
-        chat_recent_note(&c->taken, chat_recent_hash(m->target.chat, m->id), 0);
+        chat_recent_add(&c->taken, chat_recent_hash(m->target.chat, m->id), 0);
     return true;
 }
 
-bool chat_cards_take_reply(struct chat *c, const struct tc_chat_message *m, enum tc_accepted *how)
+bool chat_cards_handle_reply(struct chat *c, const struct tc_chat_message *m, enum tc_accepted *how)
 {
     struct chat_answer a = {.chat = c,
                             .user = m->user,
@@ -488,14 +491,15 @@ bool chat_cards_take_reply(struct chat *c, const struct tc_chat_message *m, enum
     char ticket[TICKET_MAX + 1];
     if (!m->text || is_command(m->text))
         return false;
-    if (!find_by_message(&a, m->reply_to) && !names_choice(&a, m) && !is_old_card(&a, m, ticket))
+    if (!find_by_message(&a, m->reply_to) && !chat_answer_names_choice(&a, m) &&
+        !is_old_card(&a, m, ticket))
         return chat_answer_handle_word(&a, m, how);
     if (!*m->text)
         a.text = texts_get(TEXT_CARD_NO_TEXT);
     else if (a.card && begins_with_word(m->text))
-        answer_by_word(&a, m->text);
+        chat_answer_handle_word_reply(&a, m->text);
     else if (a.ticket)
-        answer_by_text(&a, m->text);
+        chat_answer_handle_text(&a, m->text);
     else
         a.text = texts_get(TEXT_REQUEST_CLOSED);
     chat_answer_send_reply(&a, m);

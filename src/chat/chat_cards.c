@@ -28,7 +28,7 @@ void chat_cards_begin(struct chat *c)
 
 /* Stores the places of cards, so that the next process recognises a word such as "deny:" there as
  * an answer, not as a message to the agent. */
-static void store_shown(struct chat *c)
+static void chat_cards_store_shown(struct chat *c)
 {
     char *const text = chat_recent_write(&c->cards.shown);
     tc_store(c->inst, SHOWN_KEY, text);
@@ -62,7 +62,7 @@ static void chat_cards_remove_settled(struct chat_cards *cards)
     }
 }
 
-void chat_cards_forget(struct chat_cards *cards, const char *turn)
+void chat_cards_remove_of_turn(struct chat_cards *cards, const char *turn)
 {
     struct chat_card *card, *next;
     for (card = TAILQ_FIRST(&cards->list); card; card = next) {
@@ -96,7 +96,7 @@ static bool chat_cards_draw(struct chat *c, const struct chat_card *card,
     return chat_render_one(c, r, text.p, 0);
 }
 
-static int64_t until_of(const struct chat_card *card)
+static int64_t chat_cards_expiry_ms(const struct chat_card *card)
 {
     const int64_t wait_ms = chat_json_int(card->about, "wait_ms");
     return chat_unix_ms() + (wait_ms > 0 ? wait_ms : EXPIRES_MS);
@@ -108,7 +108,7 @@ static int chat_cards_post(struct chat *c, struct tc_turn *turn, const struct ch
     struct chat_record r = {.op = TC_OP_POST,
                             .state = CHAT_POSTING,
                             .since_ms = chat_unix_ms(),
-                            .until_ms = until_of(card)};
+                            .until_ms = chat_cards_expiry_ms(card)};
     const int rc = chat_cards_draw(c, card, place, &r) ? chat_send(c, turn, &r, NULL) : -1;
     json_decref(r.buttons);
     json_decref(r.fields);
@@ -149,7 +149,7 @@ static void close_card(struct chat *c, struct tc_turn *turn, struct chat_card *c
         close_place(c, turn, card, &card->places[i]);
 }
 
-void chat_cards_show(struct chat *c, struct chat_card *card)
+void chat_cards_update(struct chat *c, struct chat_card *card)
 {
     const struct chat_turn *const t = chat_find_turn(c, card->turn);
     if (!t)
@@ -180,11 +180,12 @@ static struct tc_target chat_cards_read_place(const struct chat_turn *t, const c
     char *const thread = t->chat->table.colon_ids ? NULL : strchr(chat, ':');
     if (thread)
         *thread = '\0';
-    return (struct tc_target){
-        .chat = chat_where_now(t->chat, chat), .thread = thread ? thread + 1 : NULL, .group = true};
+    return (struct tc_target){.chat = chat_find_moved(t->chat, chat),
+                              .thread = thread ? thread + 1 : NULL,
+                              .group = true};
 }
 
-static bool has_place(const struct chat_card *card, const struct tc_target *to)
+static bool chat_cards_has_place(const struct chat_card *card, const struct tc_target *to)
 {
     for (size_t i = 0; i < card->place_count; i++) {
         const struct tc_target *const p = &card->places[i].to;
@@ -196,8 +197,8 @@ static bool has_place(const struct chat_card *card, const struct tc_target *to)
     return false;
 }
 
-static void choose_places(const struct chat_turn *t, struct chat_card *card,
-                          const struct tc_request *ev)
+static void chat_cards_choose_places(const struct chat_turn *t, struct chat_card *card,
+                                     const struct tc_request *ev)
 {
     json_t *const list = ev->to ? json_loads(ev->to, 0, NULL) : NULL;
     const json_t *one;
@@ -207,7 +208,7 @@ static void choose_places(const struct chat_turn *t, struct chat_card *card,
     json_array_foreach(list, i, one)
     {
         const struct tc_target to = chat_cards_read_place(t, json_string_value(one));
-        if (to.chat && !has_place(card, &to))
+        if (to.chat && !chat_cards_has_place(card, &to))
             chat_card_add_place(card, &to);
     }
     json_decref(list);
@@ -215,7 +216,7 @@ static void choose_places(const struct chat_turn *t, struct chat_card *card,
 
 /* ---- events ---- */
 
-static size_t room_of(const struct chat *c)
+static size_t chat_cards_text_limit(const struct chat *c)
 {
     const struct tc_chat_text *const limits = &c->table.text[TC_ROLE_CARD];
     return limits->units && (!limits->bytes || limits->units < limits->bytes) ? limits->units
@@ -230,10 +231,11 @@ static int open_card(struct chat_turn *t, const struct tc_request *ev)
     if ((!ev->choices && !ev->blocking) || chat_card_find(&c->cards, t->turn->id, ev->request_id))
         return 0;
     const char *const ticket = ev->choices ? tc_ticket(t->turn, ev->request_id) : NULL;
-    struct chat_card *const card = chat_card_add(&c->cards, t->turn->id, ev->request_id, ticket,
-                                                 chat_card_describe(t->turn, ev, room_of(c)));
-    choose_places(t, card, ev);
-    if (chat_whole_send(t, card, ev, until_of(card)))
+    struct chat_card *const card =
+        chat_card_add(&c->cards, t->turn->id, ev->request_id, ticket,
+                      chat_card_describe(t->turn, ev, chat_cards_text_limit(c)));
+    chat_cards_choose_places(t, card, ev);
+    if (chat_whole_send(t, card, ev, chat_cards_expiry_ms(card)))
         json_object_set_new(card->about, "whole", json_true());
     int rc = 0;
     for (size_t i = 0; i < card->place_count; i++)
@@ -256,7 +258,7 @@ static void chat_cards_decide(struct chat_turn *t, const struct tc_request *ev)
     chat_memory_write(t);
 }
 
-int chat_cards_take_request(struct chat_turn *t, const struct tc_request *ev)
+int chat_cards_handle_request(struct chat_turn *t, const struct tc_request *ev)
 {
     const unsigned before = t->view.waiting;
     int rc = 0;
@@ -266,7 +268,7 @@ int chat_cards_take_request(struct chat_turn *t, const struct tc_request *ev)
         chat_cards_decide(t, ev);
     t->view.waiting = chat_cards_waiting(&t->chat->cards, t->turn->id);
     t->view.visible |= t->view.waiting > 0;
-    chat_live_touch(t, t->view.waiting != before);
+    chat_live_update(t, t->view.waiting != before);
     return rc;
 }
 
@@ -300,14 +302,15 @@ static struct chat_card *chat_cards_find_slot(struct chat_turn *t, const struct 
     return *place ? card : NULL;
 }
 
-void chat_cards_take_delivery(struct chat_turn *t, const struct chat_record *r, const char *message)
+void chat_cards_handle_delivery(struct chat_turn *t, const struct chat_record *r,
+                                const char *message)
 {
     struct chat_place *place;
     struct chat_card *const card = chat_cards_find_slot(t, r, &place);
     if (!card || place->state != CHAT_PLACE_POSTING)
         return;
     chat_card_deliver(&t->chat->cards, place, message ? message : r->message);
-    store_shown(t->chat);
+    chat_cards_store_shown(t->chat);
     chat_cards_move(place, place->message ? CHAT_PLACE_ON_DELIVER : CHAT_PLACE_ON_FAIL);
     if (card->decided)
         close_place(t->chat, t->turn, card, place);
@@ -315,7 +318,7 @@ void chat_cards_take_delivery(struct chat_turn *t, const struct chat_record *r, 
     chat_memory_write(t);
 }
 
-void chat_cards_take_drop(struct chat_turn *t, const struct chat_record *r)
+void chat_cards_handle_drop(struct chat_turn *t, const struct chat_record *r)
 {
     struct chat_place *place;
     if (!chat_cards_find_slot(t, r, &place))
@@ -327,7 +330,7 @@ void chat_cards_take_drop(struct chat_turn *t, const struct chat_record *r)
     chat_cards_remove_settled(&t->chat->cards);
 }
 
-bool chat_cards_is_late(struct chat_turn *t, const struct chat_record *r)
+bool chat_cards_is_decided(struct chat_turn *t, const struct chat_record *r)
 {
     struct chat_place *place;
     const struct chat_card *const card = chat_cards_find_slot(t, r, &place);
@@ -346,8 +349,8 @@ static bool retry_edit(struct chat_turn *t, struct chat_record *r, enum tc_resul
     return chat_send(t->chat, t->turn, r, NULL) == 0;
 }
 
-void chat_cards_take_edit(struct chat_turn *t, struct chat_record *r,
-                          const struct chat_result *result, struct tc_verdict *v)
+void chat_cards_handle_edit(struct chat_turn *t, struct chat_record *r,
+                            const struct chat_result *result, struct tc_verdict *v)
 {
     struct chat_place *place;
     const enum tc_result_kind kind = result->result.kind;
@@ -365,7 +368,7 @@ void chat_cards_take_edit(struct chat_turn *t, struct chat_record *r,
         return;
     chat_cards_move(place, CHAT_PLACE_ON_UPDATED);
     if (place->state == CHAT_PLACE_OPEN && place->stale)
-        chat_cards_show(t->chat, card);
+        chat_cards_update(t->chat, card);
     chat_cards_remove_settled(&t->chat->cards);
 }
 
@@ -381,7 +384,8 @@ static json_t *write_places(const struct chat_card *card)
     return places;
 }
 
-static json_t *write_all(const struct chat_cards *cards, const char *turn, unsigned grade)
+static json_t *chat_cards_write_open(const struct chat_cards *cards, const char *turn,
+                                     unsigned grade)
 {
     json_t *const list = json_array();
     const struct chat_card *card;
@@ -394,7 +398,7 @@ static json_t *write_all(const struct chat_cards *cards, const char *turn, unsig
     return list;
 }
 
-static bool fits(const json_t *list)
+static bool chat_cards_fits_memory(const json_t *list)
 {
     char *const text = alloc_check(json_dumps(list, JSON_COMPACT), 1);
     const bool yes = strlen(text) < MEMORY_BYTES;
@@ -407,12 +411,12 @@ static bool fits(const json_t *list)
  * now. */
 json_t *chat_cards_write(const struct chat_cards *cards, const char *turn)
 {
-    json_t *list = write_all(cards, turn, 0);
-    for (unsigned grade = 1; grade < CHAT_CARD_GRADES && !fits(list); grade++) {
+    json_t *list = chat_cards_write_open(cards, turn, 0);
+    for (unsigned grade = 1; grade < CHAT_CARD_GRADES && !chat_cards_fits_memory(list); grade++) {
         json_decref(list);
-        list = write_all(cards, turn, grade);
+        list = chat_cards_write_open(cards, turn, grade);
     }
-    while (json_array_size(list) > 0 && !fits(list))
+    while (json_array_size(list) > 0 && !chat_cards_fits_memory(list))
         json_array_remove(list, 0);
     return list;
 }

@@ -95,7 +95,7 @@ void chat_end_callback(struct chat *c)
 
 /* ---- turns ---- */
 
-struct tc_target chat_keep_target(struct tc_turn *turn, const struct tc_target *t)
+struct tc_target chat_copy_target(struct tc_turn *turn, const struct tc_target *t)
 {
     return (struct tc_target){
         .chat = t->chat ? tc_keep(turn, t->chat) : NULL,
@@ -111,20 +111,20 @@ struct tc_target chat_keep_target(struct tc_turn *turn, const struct tc_target *
  * valid. */
 static void move_turn(struct chat_turn *t)
 {
-    const char *const now = t->target.chat ? chat_where_now(t->chat, t->target.chat) : NULL;
+    const char *const now = t->target.chat ? chat_find_moved(t->chat, t->target.chat) : NULL;
     if (now == t->target.chat)
         return;
     t->target.chat = tc_keep(t->turn, now);
     t->target.thread = t->target.message = NULL;
 }
 
-const char *chat_where_now(const struct chat *c, const char *chat)
+const char *chat_find_moved(const struct chat *c, const char *chat)
 {
     const char *const now = json_string_value(json_object_get(c->moved, chat));
     return now ? now : chat;
 }
 
-void chat_note_move(struct chat *c, const char *from, const char *to)
+void chat_record_move(struct chat *c, const char *from, const char *to)
 {
     struct chat_turn *t;
     if (strcmp(from, to) == 0 || json_object_size(c->moved) >= MOVES_MAX)
@@ -145,7 +145,7 @@ struct chat_turn *chat_turn_new(struct chat *c, struct tc_turn *turn)
         target = (struct tc_target){.chat = table_option(c, c->table.chat_option), .group = true};
     t->chat = c;
     t->turn = turn;
-    t->target = chat_keep_target(turn, &target);
+    t->target = chat_copy_target(turn, &target);
     move_turn(t);
     json_decref(route);
     chat_view_init(&t->view, clock_mono_ms());
@@ -161,7 +161,7 @@ void chat_turn_free(struct chat_turn *t)
     LIST_REMOVE(t, entry);
     chat_native_fini(t);
     if (!chat_find_turn(t->chat, t->turn->id)) /* it may have been opened again */
-        chat_cards_forget(&t->chat->cards, t->turn->id);
+        chat_cards_remove_of_turn(&t->chat->cards, t->turn->id);
     free(t);
 }
 
@@ -194,7 +194,7 @@ static int chat_engine_handle_final(struct chat_turn *t, const struct event *ev)
 }
 
 /* A turn that was started in a chat can be repeated, because the host has its message. */
-static bool may_retry(const struct chat_turn *t, const struct tc_error *ev)
+static bool chat_engine_may_retry(const struct chat_turn *t, const struct tc_error *ev)
 {
     return t->turn->route && (!ev->code || strcmp(ev->code, "cancelled") != 0);
 }
@@ -203,7 +203,7 @@ static int chat_engine_handle_error(struct chat_turn *t, const struct event *ev)
 {
     CLEANUP_BUF struct buf text = {0};
     const struct chat *const c = t->chat;
-    const bool may = may_retry(t, &ev->u.error);
+    const bool may = chat_engine_may_retry(t, &ev->u.error);
     json_t *const button = may && c->options.retry
                                ? chat_turn_button(t, CHAT_PRESS_RETRY, TEXT_CHAT_RETRY_BUTTON)
                                : NULL;
@@ -221,7 +221,7 @@ static int chat_engine_handle_error(struct chat_turn *t, const struct event *ev)
 static void close_turn(struct chat_turn *t)
 {
     chat_cards_end_turn(t);
-    chat_native_settle(t, clock_mono_ms());
+    chat_native_end_silence(t, clock_mono_ms());
     chat_live_close(t);
 }
 
@@ -236,9 +236,9 @@ static int close_stream(struct chat_turn *t, int rc)
 static int chat_engine_handle_request(struct chat_turn *t, const struct event *ev, int64_t now)
 {
     t->view.active_ms = now;
-    const int rc = chat_cards_take_request(t, &ev->u.request);
-    chat_native_take_event(t, ev, now);
-    chat_live_touch(t, false);
+    const int rc = chat_cards_handle_request(t, &ev->u.request);
+    chat_native_handle_event(t, ev, now);
+    chat_live_update(t, false);
     return rc;
 }
 
@@ -249,7 +249,7 @@ static bool chat_engine_is_suspended(const struct chat_turn *t, const struct eve
     return !t->over && reason && strcmp(reason, "suspended") == 0;
 }
 
-int chat_turn_take_event(struct chat_turn *t, const struct event *ev)
+int chat_turn_handle_event(struct chat_turn *t, const struct event *ev)
 {
     const bool thinking = t->chat->options.thinking;
     const int64_t now = clock_mono_ms();
@@ -271,8 +271,8 @@ int chat_turn_take_event(struct chat_turn *t, const struct event *ev)
         close_turn(t);
         return close_stream(t, 0);
     default:
-        chat_native_take_event(t, ev, now);
-        chat_live_touch(t, chat_view_fold(&t->view, ev, now, thinking));
+        chat_native_handle_event(t, ev, now);
+        chat_live_update(t, chat_view_update(&t->view, ev, now, thinking));
         return 0;
     }
 }
@@ -333,8 +333,8 @@ static struct chat_result chat_engine_read_result(struct chat *c, struct tc_turn
 
 /* Applies the effects of a result on other operations: the time to wait, and rejected
  * credentials. */
-static void apply_hold(struct chat *c, const struct tc_reply *reply,
-                       const struct chat_result *result, struct tc_verdict *v)
+static void chat_engine_apply_result(struct chat *c, const struct tc_reply *reply,
+                                     const struct chat_result *result, struct tc_verdict *v)
 {
     const struct tc_result *const r = &result->result;
     if (r->kind == TC_RESULT_UNAUTHORIZED) {
@@ -375,7 +375,7 @@ static void chat_engine_drop_card(struct chat_turn *t, const struct chat_record 
                                   struct tc_verdict *v)
 {
     v->next = TC_NEXT_DONE;
-    chat_cards_take_drop(t, r);
+    chat_cards_handle_drop(t, r);
 }
 
 static void chat_engine_handle_turn_result(struct chat_turn *t, struct chat_record *r,
@@ -383,20 +383,20 @@ static void chat_engine_handle_turn_result(struct chat_turn *t, struct chat_reco
                                            const struct tc_reply *reply, struct tc_verdict *v)
 {
     if (chat_record_is_slot(r, CHAT_SLOT_STREAM) || chat_record_is_slot(r, CHAT_SLOT_CLOSE))
-        chat_native_take_result(t, r, result, v);
+        chat_native_handle_result(t, r, result, v);
     else if (chat_record_is_slot(r, CHAT_SLOT_LIVE) && !r->last)
-        chat_live_take_result(t, r, result, v);
+        chat_live_handle_result(t, r, result, v);
     else if (chat_record_is_slot(r, CHAT_SLOT_LIVE) || chat_record_is_slot(r, CHAT_SLOT_CLEAN) ||
              chat_record_is_slot(r, CHAT_SLOT_CONFIRM))
-        chat_outcome_take_clean_result(t, r, result, v);
+        chat_outcome_handle_clean_result(t, r, result, v);
     else if (chat_record_is_slot(r, CHAT_SLOT_CARD) && r->op == TC_OP_EDIT)
-        chat_cards_take_edit(t, r, result, v);
+        chat_cards_handle_edit(t, r, result, v);
     else if (chat_record_is_slot(r, CHAT_SLOT_CARD) && result->result.kind != TC_RESULT_DONE &&
-             chat_cards_is_late(t, r))
+             chat_cards_is_decided(t, r))
         chat_engine_drop_card(t, r, v);
     else if (chat_record_is_slot(r, CHAT_SLOT_ANSWER) || chat_record_is_slot(r, CHAT_SLOT_CARD) ||
              chat_record_is_slot(r, CHAT_SLOT_WHOLE))
-        chat_outcome_take_result(t, r, result, reply, v);
+        chat_outcome_handle_result(t, r, result, reply, v);
     else if (chat_record_is_slot(r, CHAT_SLOT_LOSS) && result->result.kind == TC_RESULT_IN_DOUBT)
         v->next = TC_NEXT_AGAIN;
     else
@@ -408,7 +408,7 @@ static void chat_engine_handle_move(struct chat *c, struct tc_turn *turn, struct
 {
     if (result->result.kind != TC_RESULT_CHAT_MOVED || !result->result.chat || !r->target.chat)
         return;
-    chat_note_move(c, r->target.chat, result->result.chat);
+    chat_record_move(c, r->target.chat, result->result.chat);
     if (!chat_record_is_slot(r, CHAT_SLOT_REPLY) || r->tried.moved)
         return;
     r->tried.moved = true;
@@ -423,20 +423,20 @@ static void chat_engine_handle_result(struct chat *c, struct chat_turn *t, struc
     struct tc_turn *const turn = t ? t->turn : c->inst->lobby;
     const struct chat_result result = chat_engine_read_result(c, turn, r, reply);
     if (!chat_record_is_slot(r, CHAT_SLOT_POLL) || result.result.kind == TC_RESULT_UNAUTHORIZED)
-        apply_hold(c, reply, &result, v);
+        chat_engine_apply_result(c, reply, &result, v);
     chat_engine_handle_move(c, turn, r, &result);
     if (chat_record_is_slot(r, CHAT_SLOT_IDENTIFY)) {
         v->next = result.result.kind == TC_RESULT_UNAUTHORIZED ? TC_NEXT_FAIL : TC_NEXT_DONE;
-        chat_receive_take_identity(c, &result);
+        chat_receive_handle_identity(c, &result);
     } else if (chat_record_is_slot(r, CHAT_SLOT_POLL) &&
                result.result.kind != TC_RESULT_NEXT_STEP) {
         v->next = TC_NEXT_DONE;
-        chat_receive_take_poll(c, &result);
+        chat_receive_handle_poll(c, &result);
     } else if (chat_record_is_slot(r, CHAT_SLOT_FETCH)) {
-        chat_files_take_result(c, r, &result, reply, v);
+        chat_files_handle_result(c, r, &result, reply, v);
     } else if (chat_record_is_slot(r, CHAT_SLOT_MENU) &&
                result.result.kind != TC_RESULT_NEXT_STEP) {
-        chat_menu_take_result(c, r, &result, v);
+        chat_menu_handle_result(c, r, &result, v);
     } else if (result.result.kind == TC_RESULT_NEXT_STEP) {
         chat_engine_handle_next_step(c, t, r, &result, reply, v);
     } else if (chat_record_is_slot(r, CHAT_SLOT_SIGN)) {
@@ -452,22 +452,22 @@ static void chat_engine_handle_drop(struct chat_turn *t, const struct chat_recor
                                     const struct tc_reply *reply)
 {
     if (chat_record_is_slot(r, CHAT_SLOT_STREAM) || chat_record_is_slot(r, CHAT_SLOT_CLOSE))
-        chat_native_take_drop(t, r);
+        chat_native_handle_drop(t, r);
     else if (chat_record_is_slot(r, CHAT_SLOT_LIVE) && !r->last)
-        chat_live_take_drop(t, r);
+        chat_live_handle_drop(t, r);
     else if (chat_record_is_slot(r, CHAT_SLOT_CARD))
-        chat_cards_take_drop(t, r);
+        chat_cards_handle_drop(t, r);
     else if (chat_record_is_slot(r, CHAT_SLOT_ANSWER))
-        chat_outcome_take_drop(t, r, reply);
+        chat_outcome_handle_drop(t, r, reply);
 }
 
-bool chat_take_reply(struct chat *c, struct chat_turn *t, const struct tc_reply *reply,
-                     struct tc_verdict *v)
+bool chat_handle_reply(struct chat *c, struct chat_turn *t, const struct tc_reply *reply,
+                       struct tc_verdict *v)
 {
     struct chat_record r;
     if (reply->outcome == TC_YOUR_TURN) /* the plugin carries the operation out by itself */
         return false;
-    const bool pauses = chat_refusals_note(c, reply, v);
+    const bool pauses = chat_refusals_count(c, reply, v);
     if (!chat_record_read(&r, reply->tag))
         return pauses;
     if (chat_receive_is_stale(c, &r))
@@ -479,9 +479,9 @@ bool chat_take_reply(struct chat *c, struct chat_turn *t, const struct tc_reply 
     else if (t)
         chat_engine_handle_drop(t, &r, reply);
     else if (chat_record_is_slot(&r, CHAT_SLOT_FETCH))
-        chat_files_take_drop(c, &r);
+        chat_files_handle_drop(c, &r);
     else
-        chat_receive_take_drop(c, &r, reply->error);
+        chat_receive_handle_drop(c, &r, reply->error);
     chat_record_fini(&r);
     return true;
 }

@@ -50,20 +50,20 @@ void chat_turn_free(struct chat_turn *t); /* NULL is fine */
 
 /* Each call is followed by chat_end_callback. Returns 0, or -1 if a message for the event could not
  * be sent. */
-int chat_turn_take_event(struct chat_turn *t, const struct event *ev);
+int chat_turn_handle_event(struct chat_turn *t, const struct event *ev);
 void chat_turn_wake(struct chat_turn *t);
 /* Called when the timer of the lobby has expired. */
 void chat_wake(struct chat *c);
 /* Handles a reply; t NULL: the request belongs to the lobby. False: the request was sent by the
  * plugin itself. */
-bool chat_take_reply(struct chat *c, struct chat_turn *t, const struct tc_reply *reply,
-                     struct tc_verdict *v);
+bool chat_handle_reply(struct chat *c, struct chat_turn *t, const struct tc_reply *reply,
+                       struct tc_verdict *v);
 /* Frees the memory that the engine allocated for this callback. */
 void chat_end_callback(struct chat *c);
 
 /* tc_chat_receive, tc_chat_act and tc_chat_form. */
-enum tc_accepted chat_take_message(struct chat *c, const struct tc_chat_message *message);
-int chat_take_action(struct chat *c, const struct tc_chat_action *action);
+enum tc_accepted chat_handle_message(struct chat *c, const struct tc_chat_message *message);
+int chat_handle_action(struct chat *c, const struct tc_chat_action *action);
 const struct tc_field *chat_open_form(struct chat *c, const struct tc_chat_action *action,
                                       size_t *count);
 
@@ -75,7 +75,7 @@ bool chat_feed_add(struct chat *c, const char *event, const char *position);
 void chat_feed_go(struct chat *c);
 const char *chat_feed_position(struct chat *c);
 void chat_feed_ready(struct chat *c, bool gap);
-void chat_gap_take(struct chat *c, const char *key, const struct tc_reply *reply,
-                   const char *events, const char *next);
+void chat_gap_handle_page(struct chat *c, const char *key, const struct tc_reply *reply,
+                          const char *events, const char *next);
 
 #endif

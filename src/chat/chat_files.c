@@ -64,7 +64,7 @@ static const char *name_for_agent(struct chat *c, const struct tc_chat_file *f)
                                              : name;
 }
 
-static json_t *pack_files(struct chat *c, const struct tc_chat_message *m)
+static json_t *chat_files_pack_files(struct chat *c, const struct tc_chat_message *m)
 {
     json_t *const files = json_array();
     for (size_t i = 0; i < m->file_count && i < FILES_MAX; i++) {
@@ -79,10 +79,10 @@ static json_t *pack_files(struct chat *c, const struct tc_chat_message *m)
     return files;
 }
 
-static json_t *pack(struct chat *c, const struct tc_chat_message *m)
+static json_t *chat_files_pack_message(struct chat *c, const struct tc_chat_message *m)
 {
-    json_t *const json =
-        json_pack("{s:o, s:o}", "to", chat_target_to_json(&m->target), "files", pack_files(c, m));
+    json_t *const json = json_pack("{s:o, s:o}", "to", chat_target_to_json(&m->target), "files",
+                                   chat_files_pack_files(c, m));
     chat_json_set_text(json, "id", m->id);
     chat_json_set_text(json, "also", m->also);
     chat_json_set_text(json, "topic", m->topic);
@@ -155,7 +155,7 @@ static bool store_parcels(struct chat *c)
     return stored;
 }
 
-static struct chat_parcel *add_parcel(struct chat *c, json_t *message)
+static struct chat_parcel *chat_files_add_parcel(struct chat *c, json_t *message)
 {
     struct chat_parcel *const p = xcalloc(1, sizeof *p);
     const bool album = chat_json_text(message, "group") != NULL;
@@ -167,7 +167,7 @@ static struct chat_parcel *add_parcel(struct chat *c, json_t *message)
 }
 
 /* Whether the message was written in a group, and no part of it is addressed to the bot so far. */
-static bool is_for_others(const struct chat_parcel *p)
+static bool chat_files_is_unaddressed(const struct chat_parcel *p)
 {
     return chat_json_true(p->message, "for_others");
 }
@@ -235,14 +235,14 @@ static int64_t next_due(const struct chat *c)
     return due;
 }
 
-static void schedule_parcels(struct chat *c)
+static void chat_files_schedule(struct chat *c)
 {
     const int64_t due = next_due(c), now = clock_mono_ms();
     c->hooks.wake(c->hooks.ctx, c->inst->lobby, due == INT64_MAX ? -1 : due > now ? due - now : 1);
 }
 
-static void fetch(struct chat *c, struct chat_parcel *p, size_t i, unsigned step,
-                  const char *cursor, int64_t delay_ms)
+static void chat_files_fetch(struct chat *c, struct chat_parcel *p, size_t i, unsigned step,
+                             const char *cursor, int64_t delay_ms)
 {
     const json_t *const file = json_array_get(json_object_get(p->message, "files"), i);
     const struct chat_record r = {
@@ -259,7 +259,7 @@ static void fetch(struct chat *c, struct chat_parcel *p, size_t i, unsigned step
         p->open--;
 }
 
-static void begin_fetching(struct chat *c, struct chat_parcel *p)
+static void chat_files_begin_fetching(struct chat *c, struct chat_parcel *p)
 {
     const json_t *file;
     size_t i;
@@ -267,8 +267,8 @@ static void begin_fetching(struct chat *c, struct chat_parcel *p)
     p->until_ms = clock_mono_ms() + FETCH_MS;
     json_array_foreach(json_object_get(p->message, "files"), i,
                        file) if (chat_can(c, TC_OP_FETCH) && chat_json_text(file, "ref") &&
-                                 !is_for_others(p) && !chat_json_text(file, "path"))
-        fetch(c, p, i, 0, NULL, 0);
+                                 !chat_files_is_unaddressed(p) && !chat_json_text(file, "path"))
+        chat_files_fetch(c, p, i, 0, NULL, 0);
 }
 
 /* ---- handing over ---- */
@@ -312,9 +312,9 @@ static enum tc_accepted submit_parcel(struct chat *c, const struct chat_parcel *
     return chat_submit(c, &m, paths, names, n);
 }
 
-/* Notes the ids of a message that was passed on. The service may deliver it again if the
+/* Stores the ids of a message that was passed on. The service may deliver it again if the
  * acknowledgement was lost, and for an album the host only has the id of the first part. */
-static void note_handed_over(struct chat *c, const struct chat_parcel *p)
+static void chat_files_record_passed_on(struct chat *c, const struct chat_parcel *p)
 {
     json_array_append(c->parcels.done, json_object_get(p->message, "id"));
     json_array_extend(c->parcels.done, json_object_get(p->message, "ids"));
@@ -336,15 +336,15 @@ static void chat_files_pass_on_complete(struct chat *c)
             break;
         if (before != p || p->due_ms || p->open)
             continue;
-        if (!is_for_others(p) && submit_parcel(c, p) == TC_NOT_KEPT) {
+        if (!chat_files_is_unaddressed(p) && submit_parcel(c, p) == TC_NOT_KEPT) {
             p->due_ms = clock_mono_ms() + AGAIN_MS;
             continue;
         }
-        note_handed_over(c, p);
+        chat_files_record_passed_on(c, p);
         free_parcel(c, p);
         store_parcels(c);
     }
-    schedule_parcels(c);
+    chat_files_schedule(c);
 }
 
 void chat_files_wake(struct chat *c)
@@ -354,7 +354,7 @@ void chat_files_wake(struct chat *c)
     TAILQ_FOREACH(p, &c->parcels.list, entry)
     {
         if (p->due_ms && p->due_ms <= now && !p->until_ms)
-            begin_fetching(c, p);
+            chat_files_begin_fetching(c, p);
         else if (p->due_ms && p->due_ms <= now)
             p->due_ms = 0; /* the message could not be stored; it is passed on again later */
         else if (p->until_ms && p->until_ms <= now)
@@ -365,10 +365,11 @@ void chat_files_wake(struct chat *c)
 
 /* ---- taking in ---- */
 
-static void grow_album(struct chat *c, struct chat_parcel *p, const struct tc_chat_message *m)
+static void chat_files_add_to_album(struct chat *c, struct chat_parcel *p,
+                                    const struct tc_chat_message *m)
 {
     const char *const text = chat_json_text(p->message, "text");
-    json_t *const more = pack_files(c, m);
+    json_t *const more = chat_files_pack_files(c, m);
     json_t *ids = json_object_get(p->message, "ids");
     json_array_extend(json_object_get(p->message, "files"), more);
     json_decref(more);
@@ -387,14 +388,15 @@ bool chat_files_wait(const struct chat *c, const struct tc_chat_message *m)
            (is_blocked(c, m) && !(m->text && (m->text[0] == '/' || m->text[0] == '!')));
 }
 
-static enum tc_accepted refuse_full(struct chat *c, const struct tc_chat_message *m, bool addressed)
+static enum tc_accepted chat_files_refuse_full(struct chat *c, const struct tc_chat_message *m,
+                                               bool addressed)
 {
     if (addressed)
         chat_reply(c, c->inst->lobby, &m->target, texts_get(TEXT_CHAT_FILES_FULL));
     return TC_FULL;
 }
 
-enum tc_accepted chat_files_take(struct chat *c, const struct tc_chat_message *m, bool addressed)
+enum tc_accepted chat_files_accept(struct chat *c, const struct tc_chat_message *m, bool addressed)
 {
     if (is_known(c, m))
         return TC_KNOWN;
@@ -402,22 +404,22 @@ enum tc_accepted chat_files_take(struct chat *c, const struct tc_chat_message *m
         return TC_DENIED; /* no files are fetched for strangers */
     struct chat_parcel *p = find_album(c, m);
     if (!p && count_of_person(c, m->user) >= WAITING_MAX)
-        return refuse_full(c, m, addressed);
+        return chat_files_refuse_full(c, m, addressed);
     const bool is_new = !p;
     if (p)
-        grow_album(c, p, m);
+        chat_files_add_to_album(c, p, m);
     else
-        p = add_parcel(c, pack(c, m));
+        p = chat_files_add_parcel(c, chat_files_pack_message(c, m));
     if (addressed)
         json_object_del(p->message, "for_others");
     else if (is_new)
         json_object_set_new(p->message, "for_others", json_true());
     if (!store_parcels(c)) {
         free_parcel(c, p);
-        return refuse_full(c, m, addressed);
+        return chat_files_refuse_full(c, m, addressed);
     }
     if (!p->due_ms)
-        begin_fetching(c, p);
+        chat_files_begin_fetching(c, p);
     chat_files_pass_on_complete(c);
     return TC_ACCEPTED;
 }
@@ -431,7 +433,7 @@ void chat_files_begin(struct chat *c)
     free(text);
     json_array_foreach(list, i, one) if (chat_json_text(one, "id") &&
                                          chat_json_text(json_object_get(one, "to"), "chat"))
-        begin_fetching(c, add_parcel(c, json_incref(one)));
+        chat_files_begin_fetching(c, chat_files_add_parcel(c, json_incref(one)));
     json_decref(list);
     chat_files_pass_on_complete(c);
 }
@@ -450,9 +452,9 @@ static struct chat_parcel *find_record(const struct chat *c, const struct chat_r
     return p;
 }
 
-void chat_files_take_result(struct chat *c, const struct chat_record *r,
-                            const struct chat_result *result, const struct tc_reply *reply,
-                            struct tc_verdict *v)
+void chat_files_handle_result(struct chat *c, const struct chat_record *r,
+                              const struct chat_result *result, const struct tc_reply *reply,
+                              struct tc_verdict *v)
 {
     size_t i = 0;
     const enum tc_result_kind kind = result->result.kind;
@@ -468,7 +470,7 @@ void chat_files_take_result(struct chat *c, const struct chat_record *r,
     json_t *const file = json_array_get(json_object_get(p->message, "files"), i);
     p->open--;
     if (kind == TC_RESULT_NEXT_STEP)
-        fetch(c, p, i, r->step + 1, result->result.cursor, 0);
+        chat_files_fetch(c, p, i, r->step + 1, result->result.cursor, 0);
     else if (kind == TC_RESULT_DONE && path)
         chat_json_set_text(file, "path", path);
     else if (reply->outcome == TC_OK) /* the note for the agent names the reason */
@@ -476,7 +478,7 @@ void chat_files_take_result(struct chat *c, const struct chat_record *r,
     chat_files_pass_on_complete(c);
 }
 
-void chat_files_take_drop(struct chat *c, const struct chat_record *r)
+void chat_files_handle_drop(struct chat *c, const struct chat_record *r)
 {
     size_t i;
     struct chat_parcel *const p = find_record(c, r, &i);

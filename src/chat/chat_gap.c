@@ -45,14 +45,14 @@ static void gap_store(struct chat *c)
 
 /* Compares ids, which are increasing numbers, or increasing times with the same number of
  * digits. */
-static bool is_later(const char *id, const char *than)
+static bool chat_gap_is_later_id(const char *id, const char *than)
 {
     const size_t a = strlen(id), b = strlen(than);
     return a != b ? a > b : strcmp(id, than) > 0;
 }
 
 /* thread NULL: the chat itself. */
-static void gap_note_place(struct chat *c, const struct tc_target *to, const char *thread)
+static void gap_record_place(struct chat *c, const struct tc_target *to, const char *thread)
 {
     json_t *const chats = c->gap.chats;
     const struct tc_target place = {
@@ -61,7 +61,7 @@ static void gap_note_place(struct chat *c, const struct tc_target *to, const cha
         arena_sprintf(&c->scratch, "%s%s%s", to->chat, thread ? ":" : "", thread ? thread : "");
     const char *const last =
         json_string_value(json_object_get(json_object_get(chats, key), "last"));
-    if (last && !is_later(to->message, last))
+    if (last && !chat_gap_is_later_id(to->message, last))
         return;
     json_object_del(chats, key);
     if (json_object_size(chats) >= GAP_CHATS_MAX)
@@ -72,21 +72,21 @@ static void gap_note_place(struct chat *c, const struct tc_target *to, const cha
 }
 
 /* A message that begins a thread belongs to the history of the chat, not of the thread. */
-void chat_gap_note(struct chat *c, const struct tc_chat_message *m)
+void chat_gap_record_message(struct chat *c, const struct tc_chat_message *m)
 {
     const bool begins = m->topic && m->target.message && strcmp(m->topic, m->target.message) == 0;
     if (!c->table.feed || !c->table.feed->page || !m->target.message)
         return;
     if (m->topic)
-        gap_note_place(c, &m->target, m->topic);
+        gap_record_place(c, &m->target, m->topic);
     if (!m->topic || begins)
-        gap_note_place(c, &m->target, NULL);
+        gap_record_place(c, &m->target, NULL);
     gap_store(c);
 }
 
 /* ---- reading ---- */
 
-static void gap_ask(struct chat *c, const char *key, const char *after)
+static void gap_request_page(struct chat *c, const char *key, const char *after)
 {
     const json_t *const one = json_object_get(c->gap.chats, key);
     const struct tc_target where = chat_target_from_json(json_object_get(one, "to"));
@@ -103,7 +103,7 @@ void chat_gap_read(struct chat *c, bool gap)
         return;
     g->is_open = g->is_reading = json_object_size(g->chats) > 0;
     json_object_foreach(g->chats, key, one)
-        gap_ask(c, key, json_string_value(json_object_get(one, "last")));
+        gap_request_page(c, key, json_string_value(json_object_get(one, "last")));
     if (g->is_open)
         gap_store(c);
 }
@@ -139,8 +139,8 @@ static bool gap_add(struct chat *c, const char *key, const char *events)
     return is_kept;
 }
 
-void chat_gap_take(struct chat *c, const char *key, const struct tc_reply *reply,
-                   const char *events, const char *next)
+void chat_gap_handle_page(struct chat *c, const char *key, const struct tc_reply *reply,
+                          const char *events, const char *next)
 {
     if (!json_object_get(c->gap.asked, key))
         return; /* requested before the history was to be read again */
@@ -152,6 +152,6 @@ void chat_gap_take(struct chat *c, const char *key, const struct tc_reply *reply
         return;
     json_object_del(c->gap.asked, key);
     if (next && reply->outcome == TC_OK)
-        gap_ask(c, key, next);
+        gap_request_page(c, key, next);
     chat_feed_go(c);
 }

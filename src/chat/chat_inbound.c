@@ -17,8 +17,8 @@
 
 /* Each reply and each reaction needs a key of its own; therefore the slot contains the message of
  * the person. */
-static const char *slot_about(struct chat *c, const char *slot, const struct tc_target *target,
-                              const char *what)
+static const char *chat_inbound_slot_for(struct chat *c, const char *slot,
+                                         const struct tc_target *target, const char *what)
 {
     return arena_sprintf(&c->scratch, "%s:%s:%s:%s", slot, target->chat,
                          target->message ? target->message : "", what);
@@ -29,7 +29,7 @@ void chat_reply(struct chat *c, struct tc_turn *turn, const struct tc_target *ta
 {
     struct chat_record r = {
         .op = TC_OP_POST, .role = TC_ROLE_REPLY, .target = *target, .silent = true};
-    r.slot = slot_about(c, CHAT_SLOT_REPLY, target, text);
+    r.slot = chat_inbound_slot_for(c, CHAT_SLOT_REPLY, target, text);
     if (chat_render_one(c, &r, text, TC_VERBATIM))
         chat_send(c, turn, &r, NULL);
 }
@@ -39,7 +39,7 @@ void chat_react(struct chat *c, struct tc_turn *turn, const struct tc_target *ta
 {
     const char what[] = {(char)('0' + reaction), '\0'};
     const struct chat_record r = {.op = TC_OP_REACT,
-                                  .slot = slot_about(c, CHAT_SLOT_SIGN, target, what),
+                                  .slot = chat_inbound_slot_for(c, CHAT_SLOT_SIGN, target, what),
                                   .target = *target,
                                   .message = target->message,
                                   .summary = instead,
@@ -68,20 +68,20 @@ static bool chat_inbound_only_stops(const struct chat_turn *t, const char *answe
     return t && !t->over && strcmp(answer, texts_get(TEXT_STOPPING)) == 0;
 }
 
-static void show_command(struct chat *c, const struct tc_chat_message *m,
-                         const struct tc_receipt *receipt)
+static void chat_inbound_show_command_result(struct chat *c, const struct tc_chat_message *m,
+                                             const struct tc_receipt *receipt)
 {
     struct chat_turn *const t = receipt->turn ? chat_find_turn(c, receipt->turn) : NULL;
     if (!receipt->answer)
         return;
     if (chat_inbound_only_stops(t, receipt->answer))
-        chat_live_note_stop(t, &m->target);
+        chat_live_record_stop(t, &m->target);
     else
         reply_to_command(c, m, receipt->answer);
 }
 
-static void show_acceptance(struct chat *c, const struct tc_chat_message *m, enum tc_accepted how,
-                            const struct tc_receipt *receipt)
+static void chat_inbound_show_acceptance(struct chat *c, const struct tc_chat_message *m,
+                                         enum tc_accepted how, const struct tc_receipt *receipt)
 {
     const struct tc_target *const target = &m->target;
     switch (how) {
@@ -99,7 +99,7 @@ static void show_acceptance(struct chat *c, const struct tc_chat_message *m, enu
         break;
     case TC_COMMAND:
     case TC_FULL:
-        show_command(c, m, receipt);
+        chat_inbound_show_command_result(c, m, receipt);
         break;
     case TC_KNOWN:
     case TC_DENIED:
@@ -124,13 +124,13 @@ enum tc_accepted chat_submit(struct chat *c, const struct tc_chat_message *m,
                    .quote = m->quote, .route = route, .files = paths, .file_names = names,
                    .file_count = count, .direct = !m->target.group, .kind = m->kind),
         &receipt);
-    show_acceptance(c, m, how, &receipt);
+    chat_inbound_show_acceptance(c, m, how, &receipt);
     json_decref(target);
     free(route);
     return how;
 }
 
-static bool is_addressed(struct chat *c, const struct tc_chat_message *m)
+static bool chat_inbound_is_addressed(struct chat *c, const struct tc_chat_message *m)
 {
     return m->addressed == TC_ADDRESSED_YES || (m->addressed == TC_ADDRESSED_THREAD &&
                                                 tc_knows(c->inst->lobby, m->target.chat, m->topic));
@@ -138,22 +138,22 @@ static bool is_addressed(struct chat *c, const struct tc_chat_message *m)
 
 static enum tc_accepted chat_inbound_accept(struct chat *c, const struct tc_chat_message *m)
 {
-    const bool addressed = is_addressed(c, m);
+    const bool addressed = chat_inbound_is_addressed(c, m);
     const bool is_empty = !*m->text && !m->file_count && !m->kind;
     if ((!addressed && !m->group) || is_empty)
         return TC_KNOWN;
-    return chat_files_wait(c, m) ? chat_files_take(c, m, addressed)
+    return chat_files_wait(c, m) ? chat_files_accept(c, m, addressed)
                                  : chat_submit(c, m, NULL, NULL, 0);
 }
 
-enum tc_accepted chat_take_message(struct chat *c, const struct tc_chat_message *given)
+enum tc_accepted chat_handle_message(struct chat *c, const struct tc_chat_message *given)
 {
     struct tc_chat_message m;
     struct tc_chat_file files[CHAT_ATTACHMENTS_MAX];
     enum tc_accepted how = TC_INVALID;
     versioned_copy(&m, sizeof m, given);
     if (m.chat_was && m.target.chat)
-        chat_note_move(c, m.chat_was, m.target.chat);
+        chat_record_move(c, m.chat_was, m.target.chat);
     if (m.chat_was && !m.id)
         return TC_KNOWN;
     m.user = m.user ? m.user : m.target.user;
@@ -169,19 +169,19 @@ enum tc_accepted chat_take_message(struct chat *c, const struct tc_chat_message 
         m.kind = NULL; /* the message is written text */
     if (!m.target.chat || !m.id || !m.user)
         tc_log(c->inst, TC_ERR, "tc_chat_receive: the message has no id, chat or user");
-    else if (!chat_cards_take_reply(c, &m, &how))
+    else if (!chat_cards_handle_reply(c, &m, &how))
         how = chat_inbound_accept(c, &m);
     c->receiving.not_kept |= how == TC_NOT_KEPT;
     const bool is_to_bot = m.addressed == TC_ADDRESSED_YES || how != TC_KNOWN;
     if (how != TC_NOT_KEPT && how != TC_INVALID && is_to_bot)
-        chat_gap_note(c, &m);
+        chat_gap_record_message(c, &m);
     return how;
 }
 
 /* ---- presses and reactions ---- */
 
-static void answer_press(struct chat *c, const struct tc_chat_action *a, const char *given,
-                         bool alert)
+static void chat_inbound_confirm_press(struct chat *c, const struct tc_chat_action *a,
+                                       const char *given, bool alert)
 {
     const char *const slot = arena_sprintf(&c->scratch, CHAT_SLOT_PRESS ":%s", a->id ? a->id : "");
     const size_t len = given ? utf8_truncated_len(given, strlen(given), PRESS_TEXT_MAX) : 0;
@@ -208,14 +208,14 @@ static const char *chat_inbound_stop(struct chat *c, const struct tc_chat_action
     *how = tc_cancel(c->inst->lobby, turn, a->user, &receipt);
     if (*how == TC_COMMAND) {
         t->view.phase = TC_PHASE_STOPPING;
-        chat_live_touch(t, true);
+        chat_live_update(t, true);
     }
     return receipt.answer;
 }
 
 /* Finds the turn that runs in a chat or thread. The first message of a thread may be the message
  * that started the turn. */
-static struct chat_turn *find_running(struct chat *c, const struct tc_target *at)
+static struct chat_turn *chat_inbound_find_running(struct chat *c, const struct tc_target *at)
 {
     struct chat_turn *t;
     LIST_FOREACH (t, &c->turns, entry) {
@@ -229,13 +229,14 @@ static struct chat_turn *find_running(struct chat *c, const struct tc_target *at
 }
 
 /* Stops the turn that runs in a chat or thread. If there is none, the person gets no text. */
-static const char *stop_here(struct chat *c, const struct tc_chat_action *a, enum tc_accepted *how)
+static const char *chat_inbound_stop_in_place(struct chat *c, const struct tc_chat_action *a,
+                                              enum tc_accepted *how)
 {
-    const struct chat_turn *const t = find_running(c, &a->target);
+    const struct chat_turn *const t = chat_inbound_find_running(c, &a->target);
     return t ? chat_inbound_stop(c, a, t->turn->id, how) : NULL;
 }
 
-static void note_forged(struct chat *c, const struct tc_chat_action *a)
+static void chat_inbound_log_forged(struct chat *c, const struct tc_chat_action *a)
 {
     if (!c->forged)
         tc_log(c->inst, TC_WARN,
@@ -274,7 +275,7 @@ static const char *chat_inbound_retry(struct chat *c, const struct tc_chat_actio
                                      .direct = !target.group),
                           turn, &receipt);
     if (*how == TC_ACCEPTED || *how == TC_QUEUED)
-        chat_recent_note(&c->taken, which, 0);
+        chat_recent_add(&c->taken, which, 0);
     json_decref(route);
     free(text);
     return receipt.answer;
@@ -305,7 +306,7 @@ static const struct turn_press turn_presses[] = {
 };
 
 /* NULL: the button is not about a turn. */
-static const struct turn_press *find_turn_press(const char *data)
+static const struct turn_press *chat_inbound_find_turn_press(const char *data)
 {
     for (size_t i = 0; data && i < sizeof turn_presses / sizeof *turn_presses; i++)
         if (strncmp(data, turn_presses[i].data, strlen(turn_presses[i].data)) == 0)
@@ -313,36 +314,36 @@ static const struct turn_press *find_turn_press(const char *data)
     return NULL;
 }
 
-static bool had_effect(const struct turn_press *press, enum tc_accepted how)
+static bool chat_inbound_had_effect(const struct turn_press *press, enum tc_accepted how)
 {
     return press && press->begins_turn ? how == TC_ACCEPTED || how == TC_QUEUED : how == TC_COMMAND;
 }
 
 /* Handles an action. If a press had no effect, the person must confirm the explanation. A reaction
  * to anything but an open approval is ignored. */
-static enum tc_accepted act(struct chat *c, const struct tc_chat_action *a)
+static enum tc_accepted chat_inbound_handle_action(struct chat *c, const struct tc_chat_action *a)
 {
-    const struct turn_press *const press = find_turn_press(a->data);
+    const struct turn_press *const press = chat_inbound_find_turn_press(a->data);
     enum tc_accepted how = TC_DENIED;
     const char *text = NULL;
     bool alert = false;
     if (a->stop || press) {
-        text =
-            a->stop ? stop_here(c, a, &how) : press->act(c, a, a->data + strlen(press->data), &how);
-        alert = !had_effect(press, how);
-    } else if (!chat_cards_take_action(c, a, &how, &text, &alert) && a->data) {
-        note_forged(c, a);
+        text = a->stop ? chat_inbound_stop_in_place(c, a, &how)
+                       : press->act(c, a, a->data + strlen(press->data), &how);
+        alert = !chat_inbound_had_effect(press, how);
+    } else if (!chat_cards_handle_action(c, a, &how, &text, &alert) && a->data) {
+        chat_inbound_log_forged(c, a);
         text = texts_get(TEXT_CHAT_BUTTON_OVER);
         alert = true;
     }
     if (text || a->data)
-        answer_press(c, a, text, alert);
+        chat_inbound_confirm_press(c, a, text, alert);
     return how;
 }
 
 /* An action that is delivered twice is carried out once: a second stop would kill the turn, and a
  * second choice would undo the first one. An action without effect may be repeated. */
-int chat_take_action(struct chat *c, const struct tc_chat_action *given)
+int chat_handle_action(struct chat *c, const struct tc_chat_action *given)
 {
     struct tc_chat_action a;
     versioned_copy(&a, sizeof a, given);
@@ -360,11 +361,11 @@ int chat_take_action(struct chat *c, const struct tc_chat_action *given)
     const uint64_t which = a.id ? chat_recent_hash(a.id, a.data) : 0;
     if (which && chat_recent_has(&c->taken, which, 0))
         return 0;
-    const enum tc_accepted how = act(c, &a);
+    const enum tc_accepted how = chat_inbound_handle_action(c, &a);
     c->receiving.not_kept |= how == TC_NOT_KEPT;
     if (how == TC_NOT_KEPT)
         return -1;
     if (which && how == TC_COMMAND)
-        chat_recent_note(&c->taken, which, 0);
+        chat_recent_add(&c->taken, which, 0);
     return 0;
 }

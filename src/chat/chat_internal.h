@@ -154,12 +154,12 @@ struct chat {
 
 /* Returns NULL if the turn is unknown. */
 /* Copies a target into the memory of the turn. */
-struct tc_target chat_keep_target(struct tc_turn *turn, const struct tc_target *t);
+struct tc_target chat_copy_target(struct tc_turn *turn, const struct tc_target *t);
 struct chat_turn *chat_find_turn(struct chat *c, const char *id);
 /* Notes that the chat `from` has the new id `to`. */
-void chat_note_move(struct chat *c, const char *from, const char *to);
+void chat_record_move(struct chat *c, const char *from, const char *to);
 /* Returns the current id of the chat. */
-const char *chat_where_now(const struct chat *c, const char *chat);
+const char *chat_find_moved(const struct chat *c, const char *chat);
 
 /* ---- chat_feed.c, chat_gap.c ---- */
 
@@ -171,7 +171,7 @@ void chat_gap_begin(struct chat *c);
 void chat_gap_free(struct chat *c);
 /* Notes that a message to the bot was processed: the history of its chat will be read from this
  * message on. */
-void chat_gap_note(struct chat *c, const struct tc_chat_message *m);
+void chat_gap_record_message(struct chat *c, const struct tc_chat_message *m);
 /* Requests the messages of a gap, if there is one. */
 void chat_gap_read(struct chat *c, bool gap);
 /* Ignores the pages that have been requested. */
@@ -215,11 +215,11 @@ int64_t chat_unix_ms(void);
 
 void chat_live_begin(struct chat_turn *t);
 /* Notes that an event has changed the view; visible: the progress message must show it. */
-void chat_live_touch(struct chat_turn *t, bool visible);
+void chat_live_update(struct chat_turn *t, bool visible);
 void chat_live_wake(struct chat_turn *t);
 /* Notes that a message has stopped the turn. Its author gets a reply if the turn does not end at
  * once; otherwise the outcome says so. */
-void chat_live_note_stop(struct chat_turn *t, const struct tc_target *message);
+void chat_live_record_stop(struct chat_turn *t, const struct tc_target *message);
 /* Sends an operation with the view of the turn as it is now. */
 void chat_live_send_view(struct chat_turn *t, const struct chat_record *r,
                          struct chat_send_extra extra);
@@ -227,26 +227,26 @@ void chat_live_send_view(struct chat_turn *t, const struct chat_record *r,
 void chat_live_close(struct chat_turn *t);
 /* Returns the id of the progress message, also of an earlier process; NULL: there is none, or its
  * id is not known. */
-const char *chat_live_message(const struct chat_turn *t);
+const char *chat_live_message_id(const struct chat_turn *t);
 /* Whether the service can still return the id of a progress message whose create got no reply. */
-bool chat_live_can_learn(const struct chat_turn *t);
+bool chat_live_can_search(const struct chat_turn *t);
 /* Returns the time during which an edit whose reply was lost, in this or an earlier process, may
  * still be executed; 0: there is no such edit. */
 int64_t chat_live_late_ms(const struct chat_turn *t);
 /* Notes that the progress message has become the answer, or is deleted. */
-void chat_live_use(struct chat_turn *t);
-void chat_live_take_result(struct chat_turn *t, struct chat_record *r,
-                           const struct chat_result *result, struct tc_verdict *v);
-void chat_live_take_drop(struct chat_turn *t, const struct chat_record *r);
+void chat_live_mark_used(struct chat_turn *t);
+void chat_live_handle_result(struct chat_turn *t, struct chat_record *r,
+                             const struct chat_result *result, struct tc_verdict *v);
+void chat_live_handle_drop(struct chat_turn *t, const struct chat_record *r);
 
 /* ---- chat_native.c ---- */
 
 /* Called at the start of the turn: ends a stream that an earlier process has left open. */
 void chat_native_start(struct chat_turn *t, int64_t now_ms);
 /* Whether the turn is currently shown by streams. */
-bool chat_native_is_on(const struct chat_turn *t);
+bool chat_native_is_active(const struct chat_turn *t);
 /* Returns the time of the next chat_native_wake; INT64_MAX: none is needed. */
-int64_t chat_native_due(const struct chat_turn *t);
+int64_t chat_native_due_ms(const struct chat_turn *t);
 /* Sends items that wait, if they are due. */
 void chat_native_wake(struct chat_turn *t, int64_t now_ms);
 /* Adds Markdown, or a line (may be NULL), to the items that wait. */
@@ -254,7 +254,7 @@ void chat_native_add_text(struct chat_turn *t, const char *markdown, size_t len)
 void chat_native_add_line(struct chat_turn *t, const struct chat_line *line);
 /* Returns the rest of the answer, which is not in the stream yet. NULL: the stream does not show
  * the beginning of the answer, or some of its text may be missing. */
-const char *chat_native_rest(const struct chat_turn *t, const char *answer);
+const char *chat_native_unsent_answer(const struct chat_turn *t, const char *answer);
 /* Ends the stream durably with the answer, whose rest (Markdown, may be "") is its last text.
  * False: the stream has no room for the rest, or is not open; nothing is sent. */
 bool chat_native_end_with(struct chat_turn *t, struct chat_record *r, const char *rest);
@@ -264,7 +264,7 @@ void chat_native_close(struct chat_turn *t);
 void chat_native_end_empty(struct chat_turn *t, const struct tc_target *target,
                            const char *message);
 /* Whether the stream shows the append that was in flight when its end was sent. */
-enum chat_delivery_shown chat_native_shown(const struct chat_turn *t);
+enum chat_delivery_shown chat_native_shown_part(const struct chat_turn *t);
 void chat_native_fini(struct chat_turn *t);
 
 /* For chat_native_result.c */
@@ -272,15 +272,15 @@ void chat_native_move(struct chat_turn *t, enum chat_native_event event);
 /* Bytes of one item up to which texts are joined. */
 size_t chat_native_item_bytes(const struct chat_turn *t);
 /* Adds the running lines; number: only those that this stream contains; 0: all. */
-void chat_native_add_running(struct chat_turn *t, struct chat_batch *b, unsigned number);
+void chat_native_add_running_lines(struct chat_turn *t, struct chat_batch *b, unsigned number);
 /* Ends a stream that shows no outcome; slot: CHAT_SLOT_CLOSE. The request is durable, and the
  * stream is removed from the memory of the turn in the same transaction. */
 void chat_native_send_close(struct chat_turn *t, const char *message, const struct chat_batch *b,
                             const char *slot);
 /* Ends the open stream durably. Running lines are shown as ended. */
-void chat_native_close_beside(struct chat_turn *t);
+void chat_native_close_independently(struct chat_turn *t);
 /* Continues the turn without a stream. */
-void chat_native_give_up(struct chat_turn *t);
+void chat_native_abandon(struct chat_turn *t);
 
 /* ---- chat_native_whole.c ---- */
 
@@ -291,27 +291,27 @@ bool chat_native_is_whole(const struct chat_turn *t);
 const char *chat_native_whole_text(const struct chat_turn *t, const char *message,
                                    const struct chat_batch *b);
 /* Notes that the text in flight has been confirmed. */
-void chat_native_whole_note(struct chat_turn *t);
+void chat_native_whole_record_confirmed(struct chat_turn *t);
 /* Adds a line to the text of the stream. False: add the line as an item instead. */
 bool chat_native_whole_add_line(struct chat_turn *t, const struct chat_line *line);
 /* Returns the part of the answer that is not confirmed, if streams that have ended keep showing the
  * other part; waiting text is dropped. NULL: no part of the answer is shown. */
-const char *chat_native_whole_take_rest(struct chat_turn *t, const char *answer);
+const char *chat_native_whole_unshown_answer(struct chat_turn *t, const char *answer);
 
 /* ---- chat_native_result.c ---- */
 
-void chat_native_take_result(struct chat_turn *t, struct chat_record *r,
-                             const struct chat_result *result, struct tc_verdict *v);
-void chat_native_take_drop(struct chat_turn *t, const struct chat_record *r);
+void chat_native_handle_result(struct chat_turn *t, struct chat_record *r,
+                               const struct chat_result *result, struct tc_verdict *v);
+void chat_native_handle_drop(struct chat_turn *t, const struct chat_record *r);
 
 /* ---- chat_native_show.c ---- */
 
 /* Adds the content of an event to the stream. */
-void chat_native_take_event(struct chat_turn *t, const struct event *ev, int64_t now_ms);
+void chat_native_handle_event(struct chat_turn *t, const struct event *ev, int64_t now_ms);
 /* Updates the times of running lines, and adds a line for a silence. */
-void chat_native_beat(struct chat_turn *t, int64_t now_ms);
+void chat_native_update_running(struct chat_turn *t, int64_t now_ms);
 /* Called at each event: ends the lines for thinking and silence. */
-void chat_native_settle(struct chat_turn *t, int64_t now_ms);
+void chat_native_end_silence(struct chat_turn *t, int64_t now_ms);
 
 /* ---- chat_memory.c ---- */
 
@@ -328,14 +328,14 @@ int chat_outcome_send(struct chat_turn *t, const char *markdown, size_t len, uin
 int chat_outcome_send_error(struct chat_turn *t, const char *text, size_t len, json_t *button);
 /* Handles the result of a part of the outcome, or of another message that is delivered in the same
  * way. */
-void chat_outcome_take_result(struct chat_turn *t, struct chat_record *r,
-                              const struct chat_result *result, const struct tc_reply *reply,
-                              struct tc_verdict *v);
-void chat_outcome_take_drop(struct chat_turn *t, const struct chat_record *r,
-                            const struct tc_reply *reply);
+void chat_outcome_handle_result(struct chat_turn *t, struct chat_record *r,
+                                const struct chat_result *result, const struct tc_reply *reply,
+                                struct tc_verdict *v);
+void chat_outcome_handle_drop(struct chat_turn *t, const struct chat_record *r,
+                              const struct tc_reply *reply);
 /* Handles the result of the clean-up or of a confirming edit. */
-void chat_outcome_take_clean_result(struct chat_turn *t, struct chat_record *r,
-                                    const struct chat_result *result, struct tc_verdict *v);
+void chat_outcome_handle_clean_result(struct chat_turn *t, struct chat_record *r,
+                                      const struct chat_result *result, struct tc_verdict *v);
 
 /* ---- chat_cards.c ---- */
 
@@ -343,21 +343,21 @@ void chat_outcome_take_clean_result(struct chat_turn *t, struct chat_record *r,
 void chat_cards_begin(struct chat *c);
 /* Returns the number of open requests of the turn, in all places. */
 unsigned chat_cards_waiting(const struct chat_cards *cards, const char *turn);
-int chat_cards_take_request(struct chat_turn *t, const struct tc_request *ev);
+int chat_cards_handle_request(struct chat_turn *t, const struct tc_request *ev);
 /* Updates each open place after a change of the card. */
-void chat_cards_show(struct chat *c, struct chat_card *card);
+void chat_cards_update(struct chat *c, struct chat_card *card);
 /* Closes the open cards of the turn when the turn has ended. */
 void chat_cards_end_turn(struct chat_turn *t);
-void chat_cards_forget(struct chat_cards *cards, const char *turn);
+void chat_cards_remove_of_turn(struct chat_cards *cards, const char *turn);
 /* Notes that the message of a card was delivered; message NULL: its id is not known. */
-void chat_cards_take_delivery(struct chat_turn *t, const struct chat_record *r,
-                              const char *message);
-void chat_cards_take_edit(struct chat_turn *t, struct chat_record *r,
-                          const struct chat_result *result, struct tc_verdict *v);
-void chat_cards_take_drop(struct chat_turn *t, const struct chat_record *r);
+void chat_cards_handle_delivery(struct chat_turn *t, const struct chat_record *r,
+                                const char *message);
+void chat_cards_handle_edit(struct chat_turn *t, struct chat_record *r,
+                            const struct chat_result *result, struct tc_verdict *v);
+void chat_cards_handle_drop(struct chat_turn *t, const struct chat_record *r);
 /* Whether the request of the card is already decided, so that its message need not be sent
  * again. */
-bool chat_cards_is_late(struct chat_turn *t, const struct chat_record *r);
+bool chat_cards_is_decided(struct chat_turn *t, const struct chat_record *r);
 /* Writes the open cards of a turn as JSON, and reads them; the JSON is owned by the caller. */
 json_t *chat_cards_write(const struct chat_cards *cards, const char *turn);
 void chat_cards_read(struct chat_cards *cards, const char *turn, const json_t *list);
@@ -366,15 +366,16 @@ void chat_cards_read(struct chat_cards *cards, const char *turn, const json_t *l
 
 /* Whether the message is an answer to a card, and therefore not a message to the agent; *how:
  * result of the answer. */
-bool chat_cards_take_reply(struct chat *c, const struct tc_chat_message *m, enum tc_accepted *how);
+bool chat_cards_handle_reply(struct chat *c, const struct tc_chat_message *m,
+                             enum tc_accepted *how);
 /* Returns the answers in tc_chat_action.filled; NULL: they do not belong to a form. Valid until the
  * callback returns. */
 const char *chat_cards_read_filled(struct chat *c, const struct tc_chat_action *action);
 /* Handles a press or a reaction. False: it does not belong to a card of this instance, and the
  * results are not set. *text: a text for the person, or NULL; *alert: the person must confirm the
  * text. */
-bool chat_cards_take_action(struct chat *c, const struct tc_chat_action *action,
-                            enum tc_accepted *how, const char **text, bool *alert);
+bool chat_cards_handle_action(struct chat *c, const struct tc_chat_action *action,
+                              enum tc_accepted *how, const char **text, bool *alert);
 
 /* ---- chat_whole.c ---- */
 
@@ -390,11 +391,11 @@ void chat_receive_identify(struct chat *c);
 /* Whether the reply belongs to a request of an earlier process, which another request has
  * replaced. */
 bool chat_receive_is_stale(const struct chat *c, const struct chat_record *r);
-void chat_receive_take_identity(struct chat *c, const struct chat_result *result);
-void chat_receive_take_poll(struct chat *c, const struct chat_result *result);
+void chat_receive_handle_identity(struct chat *c, const struct chat_result *result);
+void chat_receive_handle_poll(struct chat *c, const struct chat_result *result);
 /* Handles a request that was dropped because it could not be sent: sends another one, also instead
  * of a poll. */
-void chat_receive_take_drop(struct chat *c, const struct chat_record *r, const char *reason);
+void chat_receive_handle_drop(struct chat *c, const struct chat_record *r, const char *reason);
 /* Handles rejected credentials: logs them once, and tests them again later. */
 void chat_receive_lock(struct chat *c, const char *reason);
 
@@ -411,8 +412,8 @@ void chat_menu_fill(struct chat *c, struct tc_op *op);
 /* Returns the text of a person with the host's spelling of a command; valid until the callback
  * returns. */
 const char *chat_menu_read(struct chat *c, const char *text);
-void chat_menu_take_result(struct chat *c, const struct chat_record *record,
-                           const struct chat_result *result, struct tc_verdict *v);
+void chat_menu_handle_result(struct chat *c, const struct chat_record *record,
+                             const struct chat_result *result, struct tc_verdict *v);
 
 /* ---- chat_files.c ---- */
 
@@ -424,11 +425,11 @@ void chat_files_wake(struct chat *c);
 bool chat_files_wait(const struct chat *c, const struct tc_chat_message *m);
 /* Stores the message and fetches its files. An album that is not addressed to the bot waits for a
  * part that is. */
-enum tc_accepted chat_files_take(struct chat *c, const struct tc_chat_message *m, bool addressed);
-void chat_files_take_result(struct chat *c, const struct chat_record *r,
-                            const struct chat_result *result, const struct tc_reply *reply,
-                            struct tc_verdict *v);
-void chat_files_take_drop(struct chat *c, const struct chat_record *r);
+enum tc_accepted chat_files_accept(struct chat *c, const struct tc_chat_message *m, bool addressed);
+void chat_files_handle_result(struct chat *c, const struct chat_record *r,
+                              const struct chat_result *result, const struct tc_reply *reply,
+                              struct tc_verdict *v);
+void chat_files_handle_drop(struct chat *c, const struct chat_record *r);
 
 /* ---- chat_attachments.c ---- */
 
@@ -451,7 +452,7 @@ const char *chat_mentions_replace(struct chat *c, const char *text,
 
 /* Counts a reply with which the service has refused the request. True: the limit of refusals is
  * reached, and all requests including this one wait, as the verdict says. */
-bool chat_refusals_note(struct chat *c, const struct tc_reply *reply, struct tc_verdict *v);
+bool chat_refusals_count(struct chat *c, const struct tc_reply *reply, struct tc_verdict *v);
 
 /* ---- chat_inbound.c ---- */
 

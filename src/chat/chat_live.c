@@ -53,7 +53,7 @@ static int64_t edit_interval(const struct chat_turn *t)
     return ms < EDIT_MAX_MS ? ms : EDIT_MAX_MS;
 }
 
-static bool can_show(const struct chat *c)
+static bool chat_live_can_show(const struct chat *c)
 {
     return c->options.progress && chat_can(c, TC_OP_POST) && chat_can(c, TC_OP_EDIT);
 }
@@ -66,20 +66,21 @@ static bool uses_drafts(const struct chat_turn *t)
            t->live.state == CHAT_LIVE_HIDDEN && t->live.creates == 0;
 }
 
-static int64_t draft_due(const struct chat_turn *t)
+static int64_t chat_live_draft_due_ms(const struct chat_turn *t)
 {
     const struct chat_live *const l = &t->live;
     return l->dirty ? l->edited_ms + edit_interval(t) : l->beat_ms + DRAFT_BEAT_MS;
 }
 
 /* Returns the time at which the message must be created or changed; INT64_MAX: not needed. */
-static int64_t show_due(const struct chat_turn *t, int64_t now)
+static int64_t chat_live_show_due_ms(const struct chat_turn *t, int64_t now)
 {
     const struct chat_live *const l = &t->live;
-    if (!can_show(t->chat) || !t->view.visible || chat_native_is_on(t) || t->stream.stopped)
+    if (!chat_live_can_show(t->chat) || !t->view.visible || chat_native_is_active(t) ||
+        t->stream.stopped)
         return INT64_MAX;
     if (uses_drafts(t) && l->drafted)
-        return draft_due(t);
+        return chat_live_draft_due_ms(t);
     if (l->state == CHAT_LIVE_HIDDEN && l->creates == 0)
         return l->began_ms + t->chat->options.progress_after_ms;
     if (l->state == CHAT_LIVE_HIDDEN && l->adapted)
@@ -99,15 +100,15 @@ static int64_t typing_interval(const struct chat *c)
 
 /* Whether the indicator is visible for so long that it must be updated when the phase of the turn
  * changes, and removed at the end. */
-static bool typing_lasts(const struct chat *c)
+static bool chat_live_is_typing_long(const struct chat *c)
 {
     return c->table.typing_ms > TYPING_LONG_MS;
 }
 
-static int64_t typing_due(const struct chat_turn *t, int64_t now)
+static int64_t chat_live_typing_due_ms(const struct chat_turn *t, int64_t now)
 {
     const struct chat *const c = t->chat;
-    const bool changed = typing_lasts(c) && t->live.typed != chat_view_phase(&t->view);
+    const bool changed = chat_live_is_typing_long(c) && t->live.typed != chat_view_phase(&t->view);
     if (!chat_can(c, TC_OP_TYPING) || now - t->view.active_ms >= TYPING_TTL_MS ||
         (chat_native_is_whole(t) && t->stream.message[0])) /* the stream itself shows the phase */
         return INT64_MAX;
@@ -116,7 +117,7 @@ static int64_t typing_due(const struct chat_turn *t, int64_t now)
     return due > c->signs_off_until_ms ? due : c->signs_off_until_ms;
 }
 
-static int64_t stop_due(const struct chat_turn *t)
+static int64_t chat_live_stop_due_ms(const struct chat_turn *t)
 {
     return t->stopper.chat ? t->stop_due_ms : INT64_MAX;
 }
@@ -124,7 +125,8 @@ static int64_t stop_due(const struct chat_turn *t)
 static void chat_live_schedule(struct chat_turn *t)
 {
     const int64_t now = clock_mono_ms();
-    const int64_t all[] = {show_due(t, now), typing_due(t, now), chat_native_due(t), stop_due(t)};
+    const int64_t all[] = {chat_live_show_due_ms(t, now), chat_live_typing_due_ms(t, now),
+                           chat_native_due_ms(t), chat_live_stop_due_ms(t)};
     int64_t due = INT64_MAX;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         due = all[i] < due ? all[i] : due;
@@ -144,7 +146,7 @@ static void send_typing(struct chat_turn *t, bool off)
     chat_live_send_view(t, &r, (struct chat_send_extra){0});
 }
 
-static void type(struct chat_turn *t, int64_t now)
+static void chat_live_start_typing(struct chat_turn *t, int64_t now)
 {
     t->live.typing_ms = now;
     t->live.typed = chat_view_phase(&t->view);
@@ -164,14 +166,14 @@ void chat_live_send_view(struct chat_turn *t, const struct chat_record *r,
 /* Removes an indicator that would remain visible after the outcome. */
 static void stop_typing(struct chat_turn *t)
 {
-    if (typing_lasts(t->chat) && t->live.typing_ms && chat_can(t->chat, TC_OP_TYPING))
+    if (chat_live_is_typing_long(t->chat) && t->live.typing_ms && chat_can(t->chat, TC_OP_TYPING))
         send_typing(t, true);
     t->live.typing_ms = 0;
 }
 
 /* Writes the current progress message into the record. False: it has not changed. */
-static bool describe(struct chat_turn *t, int64_t now, struct tc_view *view,
-                     struct tc_tool_line *lines, struct chat_record *r)
+static bool chat_live_render_view(struct chat_turn *t, int64_t now, struct tc_view *view,
+                                  struct tc_tool_line *lines, struct chat_record *r)
 {
     CLEANUP_BUF struct buf text = {0};
     *view = chat_view_export(&t->view, now, t->chat->options.thinking, lines);
@@ -187,8 +189,8 @@ static bool describe(struct chat_turn *t, int64_t now, struct tc_view *view,
     return true;
 }
 
-/* Notes that the message does not exist. */
-static void not_created(struct chat_turn *t)
+/* The message certainly does not exist. */
+static void chat_live_handle_not_created(struct chat_turn *t)
 {
     t->live.uncertain = t->live.doubted = false;
     t->live.shown = 0;
@@ -198,8 +200,8 @@ static void not_created(struct chat_turn *t)
 
 /* Sends a create. The memory says so on disk before the request is sent; otherwise the next process
  * would not find the message. */
-static void create(struct chat_turn *t, struct chat_record *r, const struct tc_view *view,
-                   int64_t now)
+static void chat_live_create(struct chat_turn *t, struct chat_record *r, const struct tc_view *view,
+                             int64_t now)
 {
     struct chat_live *const l = &t->live;
     if (l->state == CHAT_LIVE_SHOWN)
@@ -216,7 +218,7 @@ static void create(struct chat_turn *t, struct chat_record *r, const struct tc_v
     r->slot = CHAT_SLOT_LIVE;
     r->generation = l->creates;
     if (chat_send(t->chat, t->turn, r, &(struct chat_send_extra){.view = view}) < 0)
-        not_created(t);
+        chat_live_handle_not_created(t);
 }
 
 static void chat_live_edit(struct chat_turn *t, struct chat_record *r, const struct tc_view *view)
@@ -245,14 +247,14 @@ static bool is_too_old(const struct chat_turn *t, int64_t now)
     return age && now - t->live.created_ms >= age;
 }
 
-static void show(struct chat_turn *t, int64_t now)
+static void chat_live_show(struct chat_turn *t, int64_t now)
 {
     struct tc_tool_line lines[CHAT_VIEW_LINES];
     struct tc_view view;
     struct chat_record r = {0};
     t->live.dirty = false;
     t->live.beat_ms = t->live.edited_ms = now;
-    if (!describe(t, now, &view, lines, &r))
+    if (!chat_live_render_view(t, now, &view, lines, &r))
         return;
     if (uses_drafts(t)) {
         send_draft(t, &r, &view);
@@ -263,29 +265,29 @@ static void show(struct chat_turn *t, int64_t now)
     if (t->live.state == CHAT_LIVE_SHOWN && !is_too_old(t, now))
         chat_live_edit(t, &r, &view);
     else
-        create(t, &r, &view, now);
+        chat_live_create(t, &r, &view, now);
     json_decref(buttons);
 }
 
 /* ---- start and end ---- */
 
-void chat_live_touch(struct chat_turn *t, bool visible)
+void chat_live_update(struct chat_turn *t, bool visible)
 {
     if (t->over)
         return;
     t->live.dirty |= visible;
     if (t->live.typing_ms && t->live.typed != chat_view_phase(&t->view) &&
-        clock_mono_ms() >= typing_due(t, clock_mono_ms()))
-        type(t, clock_mono_ms());
+        clock_mono_ms() >= chat_live_typing_due_ms(t, clock_mono_ms()))
+        chat_live_start_typing(t, clock_mono_ms());
     chat_live_schedule(t);
 }
 
-void chat_live_note_stop(struct chat_turn *t, const struct tc_target *message)
+void chat_live_record_stop(struct chat_turn *t, const struct tc_target *message)
 {
-    t->stopper = chat_keep_target(t->turn, message);
+    t->stopper = chat_copy_target(t->turn, message);
     t->stop_due_ms = clock_mono_ms() + STOP_MS;
     t->view.phase = TC_PHASE_STOPPING;
-    chat_live_touch(t, true);
+    chat_live_update(t, true);
 }
 
 static void chat_live_reply_to_stop(struct chat_turn *t)
@@ -299,12 +301,12 @@ void chat_live_wake(struct chat_turn *t)
     const int64_t now = clock_mono_ms();
     if (t->over)
         return;
-    if (now >= typing_due(t, now))
-        type(t, now);
+    if (now >= chat_live_typing_due_ms(t, now))
+        chat_live_start_typing(t, now);
     chat_native_wake(t, now);
-    if (now >= show_due(t, now))
-        show(t, now);
-    if (now >= stop_due(t))
+    if (now >= chat_live_show_due_ms(t, now))
+        chat_live_show(t, now);
+    if (now >= chat_live_stop_due_ms(t))
         chat_live_reply_to_stop(t);
     chat_live_schedule(t);
 }
@@ -317,7 +319,7 @@ void chat_live_close(struct chat_turn *t)
     chat_live_schedule(t);
 }
 
-const char *chat_live_message(const struct chat_turn *t)
+const char *chat_live_message_id(const struct chat_turn *t)
 {
     return t->live.used || !t->live.message[0] ? NULL : t->live.message;
 }
@@ -331,7 +333,7 @@ int64_t chat_live_late_ms(const struct chat_turn *t)
     return l->doubt_ms && since < CHAT_LATE_MS ? CHAT_LATE_MS - since : 0;
 }
 
-void chat_live_use(struct chat_turn *t)
+void chat_live_mark_used(struct chat_turn *t)
 {
     t->live.used = true;
     t->live.message[0] = '\0';
@@ -341,7 +343,7 @@ void chat_live_use(struct chat_turn *t)
 /* ---- recovery ---- */
 
 /* Sends the create again (the service recognises the key), or a search for the message. */
-static void ask_again(struct chat_turn *t, struct chat_record *r, bool search)
+static void chat_live_send_again(struct chat_turn *t, struct chat_record *r, bool search)
 {
     r->op = search ? TC_OP_LOOKUP : TC_OP_POST;
     r->slot = CHAT_SLOT_LIVE;
@@ -356,7 +358,7 @@ static void ask_again(struct chat_turn *t, struct chat_record *r, bool search)
         chat_live_move(t, CHAT_LIVE_ON_LOSE);
 }
 
-bool chat_live_can_learn(const struct chat_turn *t)
+bool chat_live_can_search(const struct chat_turn *t)
 {
     const struct tc_chat *const table = &t->chat->table;
     return table->idempotency == TC_IDEMPOTENCY_LOOKUP ||
@@ -365,20 +367,20 @@ bool chat_live_can_learn(const struct chat_turn *t)
 }
 
 /* Handles a lost reply to the create. */
-static void doubt_create(struct chat_turn *t, struct chat_record *r)
+static void chat_live_handle_lost_create(struct chat_turn *t, struct chat_record *r)
 {
     const enum tc_idempotency kind = t->chat->table.idempotency;
     if (!r->text)
         chat_render_one(t->chat, r, texts_get(TEXT_CHAT_WORKING), 0);
-    if (t->live.state == CHAT_LIVE_CLOSED || !chat_live_can_learn(t))
+    if (t->live.state == CHAT_LIVE_CLOSED || !chat_live_can_search(t))
         chat_live_move(t, CHAT_LIVE_ON_LOSE);
     else
-        ask_again(t, r, kind == TC_IDEMPOTENCY_LOOKUP);
+        chat_live_send_again(t, r, kind == TC_IDEMPOTENCY_LOOKUP);
 }
 
 /* Continues with the message of an earlier process, or with a message whose creation was in
  * flight. */
-static void resume(struct chat_turn *t, int64_t now)
+static void chat_live_resume(struct chat_turn *t, int64_t now)
 {
     struct chat_live *const l = &t->live;
     if (l->message[0]) {
@@ -388,7 +390,7 @@ static void resume(struct chat_turn *t, int64_t now)
         t->view.visible = true;
     } else if (l->uncertain) {
         struct chat_record r = {.target = t->target};
-        doubt_create(t, &r);
+        chat_live_handle_lost_create(t, &r);
     }
 }
 
@@ -402,10 +404,10 @@ void chat_live_begin(struct chat_turn *t)
     t->over = !t->target.chat;
     if (t->over)
         return;
-    resume(t, now);
+    chat_live_resume(t, now);
     chat_native_start(t, now);
-    if (now >= typing_due(t, now))
-        type(t, now);
+    if (now >= chat_live_typing_due_ms(t, now))
+        chat_live_start_typing(t, now);
     chat_live_schedule(t);
 }
 
@@ -426,7 +428,8 @@ static void chat_live_remove_old(struct chat_turn *t)
     t->live.old[0] = '\0';
 }
 
-static void created(struct chat_turn *t, const char *id)
+/* The message exists; its id may be unknown. */
+static void chat_live_handle_created(struct chat_turn *t, const char *id)
 {
     chat_live_copy_id(t->live.message, id);
     t->live.uncertain = !t->live.message[0];
@@ -437,7 +440,7 @@ static void created(struct chat_turn *t, const char *id)
 }
 
 /* Adapts the next attempt to the refusal. True: the next attempt omits the refused part. */
-static bool adapt(struct chat_turn *t, enum tc_result_kind kind)
+static bool chat_live_omit_refused_part(struct chat_turn *t, enum tc_result_kind kind)
 {
     const unsigned part = kind == TC_RESULT_BAD_FORMAT || kind == TC_RESULT_REFUSED ? TC_OMIT_FORMAT
                           : kind == TC_RESULT_REPLY_GONE                            ? TC_OMIT_REPLY
@@ -448,27 +451,28 @@ static bool adapt(struct chat_turn *t, enum tc_result_kind kind)
     return is_new;
 }
 
-static void create_result(struct chat_turn *t, struct chat_record *r,
-                          const struct chat_result *result)
+static void chat_live_handle_create_result(struct chat_turn *t, struct chat_record *r,
+                                           const struct chat_result *result)
 {
     struct chat_live *const l = &t->live;
     switch ((int)result->result.kind) {
     case TC_RESULT_DONE:
-        created(t, result->result.message);
+        chat_live_handle_created(t, result->result.message);
         return;
     case TC_RESULT_IN_DOUBT:
-        doubt_create(t, r);
+        chat_live_handle_lost_create(t, r);
         return;
     default:
         break;
     }
-    not_created(t);
-    l->adapted = adapt(t, result->result.kind) || result->result.kind == TC_RESULT_CHAT_MOVED;
+    chat_live_handle_not_created(t);
+    l->adapted = chat_live_omit_refused_part(t, result->result.kind) ||
+                 result->result.kind == TC_RESULT_CHAT_MOVED;
 }
 
 /* Handles the result of a draft: if the service or the chat has no drafts, messages are used from
  * now on. */
-static void draft_result(struct chat_turn *t, const struct chat_result *result)
+static void chat_live_handle_draft_result(struct chat_turn *t, const struct chat_result *result)
 {
     const enum tc_result_kind kind = result->result.kind;
     if (kind == TC_RESULT_DONE || kind == TC_RESULT_IN_DOUBT || kind == TC_RESULT_RETRY)
@@ -478,20 +482,20 @@ static void draft_result(struct chat_turn *t, const struct chat_result *result)
     t->live.dirty = true;
 }
 
-static void search_result(struct chat_turn *t, struct chat_record *r,
-                          const struct chat_result *result)
+static void chat_live_handle_search_result(struct chat_turn *t, struct chat_record *r,
+                                           const struct chat_result *result)
 {
     if (result->result.kind == TC_RESULT_DONE)
-        created(t, result->result.message);
+        chat_live_handle_created(t, result->result.message);
     else if (result->result.kind == TC_RESULT_NOT_FOUND)
-        not_created(t);
+        chat_live_handle_not_created(t);
     else if (result->result.kind == TC_RESULT_IN_DOUBT)
-        doubt_create(t, r);
+        chat_live_handle_lost_create(t, r);
     else
         chat_live_move(t, CHAT_LIVE_ON_LOSE);
 }
 
-static void edit_result(struct chat_turn *t, const struct chat_result *result)
+static void chat_live_handle_edit_result(struct chat_turn *t, const struct chat_result *result)
 {
     struct chat_live *const l = &t->live;
     const enum tc_result_kind kind = result->result.kind;
@@ -509,13 +513,13 @@ static void edit_result(struct chat_turn *t, const struct chat_result *result)
     if (kind == TC_RESULT_DONE)
         return;
     l->shown = 0;
-    l->dirty = kind == TC_RESULT_IN_DOUBT || adapt(t, kind);
+    l->dirty = kind == TC_RESULT_IN_DOUBT || chat_live_omit_refused_part(t, kind);
     if (kind == TC_RESULT_IN_DOUBT)
         l->doubt_ms = clock_mono_ms();
 }
 
-void chat_live_take_result(struct chat_turn *t, struct chat_record *r,
-                           const struct chat_result *result, struct tc_verdict *v)
+void chat_live_handle_result(struct chat_turn *t, struct chat_record *r,
+                             const struct chat_result *result, struct tc_verdict *v)
 {
     const enum tc_result_kind kind = result->result.kind;
     const bool waits = kind == TC_RESULT_RETRY || kind == TC_RESULT_UNAUTHORIZED;
@@ -523,19 +527,19 @@ void chat_live_take_result(struct chat_turn *t, struct chat_record *r,
         return; /* the host sends the request again, unless the outcome comes first */
     v->next = TC_NEXT_DONE;
     if (r->op == TC_OP_DRAFT)
-        draft_result(t, result);
+        chat_live_handle_draft_result(t, result);
     else if (r->op == TC_OP_EDIT)
-        edit_result(t, result);
+        chat_live_handle_edit_result(t, result);
     else if (r->op == TC_OP_LOOKUP)
-        search_result(t, r, result);
+        chat_live_handle_search_result(t, r, result);
     else
-        create_result(t, r, result);
+        chat_live_handle_create_result(t, r, result);
     if (!t->over)
         chat_live_schedule(t);
 }
 
 /* Handles a dropped request: a newer edit or the outcome has replaced it, or it became too old. */
-void chat_live_take_drop(struct chat_turn *t, const struct chat_record *r)
+void chat_live_handle_drop(struct chat_turn *t, const struct chat_record *r)
 {
     t->live.shown = 0;
     if (r->op == TC_OP_EDIT)
@@ -543,7 +547,7 @@ void chat_live_take_drop(struct chat_turn *t, const struct chat_record *r)
     else if (r->op != TC_OP_DRAFT && t->live.doubted)
         chat_live_move(t, CHAT_LIVE_ON_LOSE);
     else if (r->op != TC_OP_DRAFT)
-        not_created(t);
+        chat_live_handle_not_created(t);
     if (!t->over)
         chat_live_schedule(t);
 }

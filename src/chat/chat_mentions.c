@@ -30,8 +30,8 @@ static const char *chat_mentions_trim(struct chat *c, const char *text)
 }
 
 /* Adds the marks of a person; the forms are separated by spaces. */
-static size_t mentions_add(struct chat *c, const json_t *person, struct tc_mention *out,
-                           size_t room)
+static size_t mentions_add_person(struct chat *c, const json_t *person, struct tc_mention *out,
+                                  size_t room)
 {
     const struct tc_mention_map *const map = &c->table.mentions;
     const char *const id = json_string_value(json_object_get(person, map->id));
@@ -57,7 +57,7 @@ const struct tc_mention *chat_mentions_read(struct chat *c, const char *list, si
     size_t i;
     *count = 0;
     json_array_foreach(people, i, one) *count +=
-        mentions_add(c, one, all + *count, MENTIONS_MAX - *count);
+        mentions_add_person(c, one, all + *count, MENTIONS_MAX - *count);
     json_decref(people);
     return all;
 }

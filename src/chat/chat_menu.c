@@ -64,7 +64,7 @@ void chat_menu_open(struct chat *c, const struct tc_chat_action *a)
         chat_recent_has(&c->menued, who, now - AGAIN_MS + 1) ||
         !tc_may_submit(c->inst->lobby, a->user, a->target.chat))
         return;
-    chat_recent_note(&c->menued, who, now);
+    chat_recent_add(&c->menued, who, now);
     struct chat_record r = {.op = TC_OP_MENU,
                             .slot = arena_sprintf(&c->scratch, CHAT_SLOT_MENU ":%s", a->user),
                             .target = a->target,
@@ -75,7 +75,7 @@ void chat_menu_open(struct chat *c, const struct tc_chat_action *a)
 
 /* ---- names as the service spells them ---- */
 
-static const char *menu_spell(struct chat *c, const char *words)
+static const char *menu_replace_forbidden(struct chat *c, const char *words)
 {
     char *const name = arena_strdup(&c->scratch, words);
     for (char *p = name; (p = strpbrk(p, c->table.command_lacks)); p++)
@@ -93,7 +93,8 @@ void chat_menu_fill(struct chat *c, struct tc_op *op)
         return;
     struct tc_menu_entry *const spelled = arena_alloc(&c->scratch, sizeof entries_en);
     for (size_t i = 0; i < ENTRY_COUNT; i++)
-        spelled[i] = (struct tc_menu_entry){menu_spell(c, entries[i].name), entries[i].help};
+        spelled[i] =
+            (struct tc_menu_entry){menu_replace_forbidden(c, entries[i].name), entries[i].help};
     op->menu = spelled;
 }
 
@@ -103,7 +104,7 @@ const char *chat_menu_read(struct chat *c, const char *text)
     const size_t n = is_command ? strcspn(text + 1, " \n") : 0;
     for (size_t i = 0; is_command && i < ENTRY_COUNT; i++) {
         const char *const words = entries_en[i].name;
-        if (strlen(words) == n && strncmp(menu_spell(c, words), text + 1, n) == 0)
+        if (strlen(words) == n && strncmp(menu_replace_forbidden(c, words), text + 1, n) == 0)
             return arena_sprintf(&c->scratch, "%c%s%s", *text, words, text + 1 + n);
     }
     return text;
@@ -111,8 +112,8 @@ const char *chat_menu_read(struct chat *c, const char *text)
 
 /* ---- what became of it ---- */
 
-void chat_menu_take_result(struct chat *c, const struct chat_record *record,
-                           const struct chat_result *result, struct tc_verdict *v)
+void chat_menu_handle_result(struct chat *c, const struct chat_record *record,
+                             const struct chat_result *result, struct tc_verdict *v)
 {
     const struct tc_result *const r = &result->result;
     if (r->kind == TC_RESULT_IN_DOUBT)

@@ -19,7 +19,7 @@ void chat_native_move(struct chat_turn *t, enum chat_native_event event)
     t->stream.state = chat_native_next(t->stream.state, event);
 }
 
-bool chat_native_is_on(const struct chat_turn *t)
+bool chat_native_is_active(const struct chat_turn *t)
 {
     return t->stream.state != CHAT_NATIVE_OFF && t->stream.state != CHAT_NATIVE_CLOSED;
 }
@@ -32,51 +32,53 @@ static bool chat_native_is_busy(const struct chat_native *s)
 
 /* ---- limits ---- */
 
-static size_t no_limit_if_0(size_t limit)
+static size_t chat_native_limit_or_max(size_t limit)
 {
     return limit ? limit : SIZE_MAX;
 }
 
-static size_t chat_native_smaller(size_t a, size_t b)
+static size_t chat_native_smaller_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-static size_t chat_native_room_behind(size_t limit, size_t used)
+static size_t chat_native_remaining(size_t limit, size_t used)
 {
     return used < limit ? limit - used : 0;
 }
 
 /* Returns the room of the open stream, or (next) of the following stream. */
-static struct chat_room chat_native_room_of(const struct chat_turn *t, bool next)
+static struct chat_room chat_native_get_room(const struct chat_turn *t, bool next)
 {
     const struct tc_stream *const table = &t->chat->table.stream;
     const struct chat_native *const s = &t->stream;
-    const size_t bytes = no_limit_if_0(table->bytes), items = no_limit_if_0(table->items);
+    const size_t bytes = chat_native_limit_or_max(table->bytes),
+                 items = chat_native_limit_or_max(table->items);
     if (next)
         return (struct chat_room){bytes, items, s->number + 1};
-    return (struct chat_room){chat_native_room_behind(bytes, s->given.bytes),
-                              chat_native_room_behind(items, s->given.items), s->number};
+    return (struct chat_room){chat_native_remaining(bytes, s->given.bytes),
+                              chat_native_remaining(items, s->given.items), s->number};
 }
 
-static void chat_native_take_room(struct chat_room *room, const struct chat_turn *t,
-                                  const struct chat_batch *b)
+static void chat_native_subtract_room(struct chat_room *room, const struct chat_turn *t,
+                                      const struct chat_batch *b)
 {
     const struct chat_room size = chat_batch_size(b, &t->stream.lines, t->stream.number);
-    room->bytes = chat_native_room_behind(room->bytes, size.bytes);
-    room->items = chat_native_room_behind(room->items, size.items);
+    room->bytes = chat_native_remaining(room->bytes, size.bytes);
+    room->items = chat_native_remaining(room->items, size.items);
 }
 
 size_t chat_native_item_bytes(const struct chat_turn *t)
 {
     const struct tc_chat_text *const text = &t->chat->table.stream.text;
     /* bytes are at least as many as units */
-    const size_t most = chat_native_smaller(no_limit_if_0(text->units), no_limit_if_0(text->bytes));
-    const size_t whole = no_limit_if_0(t->chat->table.stream.bytes);
-    return chat_native_smaller(most == SIZE_MAX ? JOIN_BYTES : most, whole);
+    const size_t most = chat_native_smaller_size(chat_native_limit_or_max(text->units),
+                                                 chat_native_limit_or_max(text->bytes));
+    const size_t whole = chat_native_limit_or_max(t->chat->table.stream.bytes);
+    return chat_native_smaller_size(most == SIZE_MAX ? JOIN_BYTES : most, whole);
 }
 
-static bool chat_native_is_aged(const struct chat_turn *t, int64_t now)
+static bool chat_native_has_reached_age(const struct chat_turn *t, int64_t now)
 {
     const int64_t age = t->chat->table.stream.age_ms;
     return age && now - t->stream.begun_ms >= age;
@@ -84,7 +86,7 @@ static bool chat_native_is_aged(const struct chat_turn *t, int64_t now)
 
 /* ---- items that wait ---- */
 
-static size_t less_break(size_t limit)
+static size_t chat_native_subtract_break(size_t limit)
 {
     return limit > 2 * strlen(BREAK) ? limit - strlen(BREAK) : limit;
 }
@@ -96,15 +98,15 @@ static void chat_native_render(const struct chat_turn *t, struct chat_batch *b,
 {
     const struct tc_chat *const table = &t->chat->table;
     const struct tc_chat_text *const limits = &table->stream.text;
-    const size_t bytes =
-        chat_native_smaller(no_limit_if_0(limits->bytes), no_limit_if_0(table->stream.bytes));
+    const size_t bytes = chat_native_smaller_size(chat_native_limit_or_max(limits->bytes),
+                                                  chat_native_limit_or_max(table->stream.bytes));
     const struct tc_text text = {.size = sizeof text,
                                  .markdown = markdown,
                                  .len = len,
                                  .form = limits->form,
                                  .flags = limits->flags,
-                                 .units = less_break(limits->units),
-                                 .bytes = bytes == SIZE_MAX ? 0 : less_break(bytes),
+                                 .units = chat_native_subtract_break(limits->units),
+                                 .bytes = bytes == SIZE_MAX ? 0 : chat_native_subtract_break(bytes),
                                  .unit = table->unit};
     size_t count = 0;
     const struct text_piece *const pieces =
@@ -120,7 +122,7 @@ static void chat_native_render(const struct chat_turn *t, struct chat_batch *b,
 void chat_native_add_text(struct chat_turn *t, const char *markdown, size_t len)
 {
     struct chat_native *const s = &t->stream;
-    if (!chat_native_is_on(t))
+    if (!chat_native_is_active(t))
         return;
     if (s->next.text.len + len > WAITING_MAX)
         s->incomplete = true;
@@ -131,16 +133,17 @@ void chat_native_add_text(struct chat_turn *t, const char *markdown, size_t len)
 void chat_native_add_line(struct chat_turn *t, const struct chat_line *line)
 {
     struct chat_native *const s = &t->stream;
-    if (line && chat_native_is_on(t) && !s->plain && !chat_native_whole_add_line(t, line))
+    if (line && chat_native_is_active(t) && !s->plain && !chat_native_whole_add_line(t, line))
         chat_batch_add_line(&s->next, &s->lines, (size_t)(line - s->lines.list));
 }
 
-void chat_native_add_running(struct chat_turn *t, struct chat_batch *b, unsigned number)
+void chat_native_add_running_lines(struct chat_turn *t, struct chat_batch *b, unsigned number)
 {
     struct chat_lines *const lines = &t->stream.lines;
     if (chat_native_is_whole(t)) /* running lines are not part of its text */
         return;
-    for (struct chat_line *line = NULL; !t->stream.plain && (line = chat_lines_after(lines, line));)
+    for (struct chat_line *line = NULL;
+         !t->stream.plain && (line = chat_lines_next_shown(lines, line));)
         if (line->is.state == TC_LINE_RUNNING && (!number || line->shown_in == number))
             chat_batch_add_line(b, lines, (size_t)(line - lines->list));
 }
@@ -186,31 +189,31 @@ void chat_native_send_close(struct chat_turn *t, const char *message, const stru
     chat_native_send_batch(t, &r, b, CHAT_LINE_ENDS);
 }
 
-void chat_native_close_beside(struct chat_turn *t)
+void chat_native_close_independently(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
     struct chat_batch ends = {0};
     if (!s->message[0])
         return;
     if (!s->full)
-        chat_native_add_running(t, &ends, s->number);
+        chat_native_add_running_lines(t, &ends, s->number);
     chat_native_send_close(t, s->message, &ends, CHAT_SLOT_CLOSE);
     chat_batch_fini(&ends, &s->lines);
     s->message[0] = '\0';
     chat_memory_write(t);
 }
 
-void chat_native_give_up(struct chat_turn *t)
+void chat_native_abandon(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
     chat_native_move(t, CHAT_NATIVE_ON_GIVE_UP);
     chat_batch_clear(&s->next, &s->lines);
-    chat_native_close_beside(t);
-    chat_live_touch(t, true);
+    chat_native_close_independently(t);
+    chat_live_update(t, true);
 }
 
-/* Notes how much of the detail of each line is in the request in flight. */
-static void chat_native_note_details(struct chat_native *s)
+/* Records how much of the detail of each line is in the request in flight. */
+static void chat_native_record_details(struct chat_native *s)
 {
     for (size_t i = 0; i < s->flight.count; i++) {
         struct chat_line *const line = &s->lines.list[s->flight.items[i].line];
@@ -219,7 +222,7 @@ static void chat_native_note_details(struct chat_native *s)
     }
 }
 
-static void chat_native_send_flight(struct chat_turn *t, bool opens, int64_t now)
+static void chat_native_send_request(struct chat_turn *t, bool opens, int64_t now)
 {
     struct chat_native *const s = &t->stream;
     s->requests++;
@@ -234,7 +237,7 @@ static void chat_native_send_flight(struct chat_turn *t, bool opens, int64_t now
     }
     if (!s->next.count)
         s->said.sending = s->said.told;
-    chat_native_note_details(s);
+    chat_native_record_details(s);
     struct chat_record r = stream_record(t, opens ? TC_OP_STREAM_BEGIN : TC_OP_STREAM_APPEND);
     chat_native_move(t, opens ? CHAT_NATIVE_ON_BEGIN : CHAT_NATIVE_ON_APPEND);
     const int sent = chat_native_send_batch(t, &r, &s->flight, CHAT_LINE_RUNS);
@@ -244,7 +247,7 @@ static void chat_native_send_flight(struct chat_turn *t, bool opens, int64_t now
     /* the connector cannot express a stream for this target */
     chat_native_move(t, CHAT_NATIVE_ON_REFUSE);
     chat_batch_clear(&s->flight, &s->lines);
-    chat_native_give_up(t);
+    chat_native_abandon(t);
 }
 
 static void chat_native_send_end(struct chat_turn *t, int64_t now)
@@ -254,7 +257,7 @@ static void chat_native_send_end(struct chat_turn *t, int64_t now)
     s->requests++;
     s->sent_ms = now;
     if (!s->full)
-        chat_native_add_running(t, &ends, s->number);
+        chat_native_add_running_lines(t, &ends, s->number);
     struct chat_record r = stream_record(t, TC_OP_STREAM_END);
     chat_native_move(t, CHAT_NATIVE_ON_LEAVE);
     const int sent = chat_native_send_batch(t, &r, &ends, CHAT_LINE_CONTINUES);
@@ -263,7 +266,7 @@ static void chat_native_send_end(struct chat_turn *t, int64_t now)
         return;
     chat_native_move(t, CHAT_NATIVE_ON_LEFT);
     s->incomplete = true;
-    chat_native_give_up(t);
+    chat_native_abandon(t);
 }
 
 /* ---- when ---- */
@@ -280,11 +283,11 @@ static int64_t chat_native_request_due(const struct chat_turn *t)
                       : t->live.began_ms + t->chat->options.progress_after_ms;
 }
 
-int64_t chat_native_due(const struct chat_turn *t)
+int64_t chat_native_due_ms(const struct chat_turn *t)
 {
     const struct chat_native *const s = &t->stream;
     const int64_t age = t->chat->table.stream.age_ms;
-    if (!chat_native_is_on(t))
+    if (!chat_native_is_active(t))
         return INT64_MAX;
     int64_t due = s->beat_ms + BEAT_MS;
     if (chat_native_is_busy(s))
@@ -300,31 +303,31 @@ static void chat_native_pump(struct chat_turn *t, int64_t now)
 {
     struct chat_native *const s = &t->stream;
     const bool open = s->state == CHAT_NATIVE_OPEN;
-    if (!chat_native_is_on(t) || chat_native_is_busy(s))
+    if (!chat_native_is_active(t) || chat_native_is_busy(s))
         return;
-    if (open && chat_native_is_aged(t, now)) {
+    if (open && chat_native_has_reached_age(t, now)) {
         chat_native_send_end(t, now);
         return;
     }
     if (!s->next.count || now < chat_native_request_due(t))
         return;
-    const size_t n = chat_batch_count_fitting(&s->next, &s->lines, chat_native_room_of(t, !open));
+    const size_t n = chat_batch_count_fitting(&s->next, &s->lines, chat_native_get_room(t, !open));
     if (open && (n == 0 || s->full)) {
         chat_native_send_end(t, now);
         return;
     }
     chat_batch_move(&s->flight, &s->next, &s->lines, n ? n : 1, chat_native_item_bytes(t));
-    chat_native_send_flight(t, !open, now);
+    chat_native_send_request(t, !open, now);
 }
 
 void chat_native_wake(struct chat_turn *t, int64_t now)
 {
     struct chat_native *const s = &t->stream;
-    if (!chat_native_is_on(t))
+    if (!chat_native_is_active(t))
         return;
     if (now >= s->beat_ms + BEAT_MS) {
         s->beat_ms = now;
-        chat_native_beat(t, now);
+        chat_native_update_running(t, now);
     }
     chat_native_pump(t, now);
 }
@@ -345,7 +348,7 @@ void chat_native_start(struct chat_turn *t, int64_t now)
     t->stream.requests = (unsigned)chat_unix_ms(); /* different from the numbers of an earlier
                                                       process */
     t->stream.incomplete = t->stream.message[0] != '\0';
-    chat_native_close_beside(t);
+    chat_native_close_independently(t);
     if (uses_streams(t))
         chat_native_move(t, CHAT_NATIVE_ON_START);
 }
@@ -362,20 +365,20 @@ void chat_native_fini(struct chat_turn *t)
 
 /* ---- the outcome ---- */
 
-const char *chat_native_rest(const struct chat_turn *t, const char *answer)
+const char *chat_native_unsent_answer(const struct chat_turn *t, const char *answer)
 {
     const struct chat_native *const s = &t->stream;
     const bool open = s->state == CHAT_NATIVE_OPEN || s->state == CHAT_NATIVE_APPENDING;
-    return open && !s->incomplete && !s->full && !chat_native_is_aged(t, clock_mono_ms())
-               ? chat_said_rest(&s->said, answer)
+    return open && !s->incomplete && !s->full && !chat_native_has_reached_age(t, clock_mono_ms())
+               ? chat_said_rest_of_answer(&s->said, answer)
                : NULL;
 }
 
 /* Adds the end of each line that runs in the stream, or in the request in flight. */
-static void add_last_lines(struct chat_turn *t)
+static void chat_native_add_last_lines(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
-    chat_native_add_running(t, &s->next, s->number);
+    chat_native_add_running_lines(t, &s->next, s->number);
     for (size_t i = 0; i < s->flight.count; i++) {
         const struct chat_batch_item *const item = &s->flight.items[i];
         if (!item->len && s->lines.list[item->line].is.state == TC_LINE_RUNNING)
@@ -385,11 +388,11 @@ static void add_last_lines(struct chat_turn *t)
 
 /* Drops waiting items beyond the limits of the stream, so that the service accepts the end, with
  * which the other items are sent. */
-static void drop_what_does_not_fit(struct chat_turn *t)
+static void chat_native_drop_excess(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
-    struct chat_room room = chat_native_room_of(t, false);
-    chat_native_take_room(&room, t, &s->flight);
+    struct chat_room room = chat_native_get_room(t, false);
+    chat_native_subtract_room(&room, t, &s->flight);
     if (chat_batch_count_fitting(&s->next, &s->lines, room) == s->next.count)
         return;
     chat_batch_drop(&s->next, &s->lines, true);
@@ -400,7 +403,7 @@ static void drop_what_does_not_fit(struct chat_turn *t)
 static bool has_room_for(const struct chat_turn *t, const struct chat_batch *last)
 {
     const struct chat_native *const s = &t->stream;
-    struct chat_room room = chat_native_room_of(t, false);
+    struct chat_room room = chat_native_get_room(t, false);
     const struct chat_room flight = chat_batch_size(&s->flight, &s->lines, s->number);
     const struct chat_room next = chat_batch_size(&s->next, &s->lines, s->number);
     const struct chat_room rest = chat_batch_size(last, &s->lines, s->number);
@@ -413,7 +416,7 @@ bool chat_native_end_with(struct chat_turn *t, struct chat_record *r, const char
     struct chat_native *const s = &t->stream;
     struct chat_batch last = {0};
     chat_native_render(t, &last, rest, strlen(rest), false);
-    add_last_lines(t);
+    chat_native_add_last_lines(t);
     const bool fits = has_room_for(t, &last);
     if (fits)
         chat_batch_move(&s->next, &last, &s->lines, last.count, chat_native_item_bytes(t));
@@ -440,11 +443,11 @@ void chat_native_close(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
     if (s->message[0]) {
-        if (s->full || s->state == CHAT_NATIVE_LEAVING || !chat_native_is_on(t))
+        if (s->full || s->state == CHAT_NATIVE_LEAVING || !chat_native_is_active(t))
             chat_batch_clear(&s->next, &s->lines);
         else
-            add_last_lines(t);
-        drop_what_does_not_fit(t);
+            chat_native_add_last_lines(t);
+        chat_native_drop_excess(t);
         chat_native_send_close(t, s->message, &s->next, CHAT_SLOT_CLOSE);
         s->message[0] = '\0';
         chat_memory_write(t);
@@ -463,7 +466,7 @@ void chat_native_end_empty(struct chat_turn *t, const struct tc_target *target, 
     chat_send(t->chat, t->turn, &r, NULL);
 }
 
-enum chat_delivery_shown chat_native_shown(const struct chat_turn *t)
+enum chat_delivery_shown chat_native_shown_part(const struct chat_turn *t)
 {
     const struct chat_native *const s = &t->stream;
     if (!t->live.began || s->flight.count || (s->incomplete && !s->missing))

@@ -11,7 +11,7 @@
 
 /* ---- items that were sent ---- */
 
-static void chat_native_note_line(struct chat_native *s, struct chat_line *line)
+static void chat_native_count_line(struct chat_native *s, struct chat_line *line)
 {
     const size_t size = chat_line_size(line),
                  before = line->shown_in == s->number ? line->counted : 0;
@@ -22,18 +22,18 @@ static void chat_native_note_line(struct chat_native *s, struct chat_line *line)
     line->told = line->sending;
 }
 
-/* Notes that the service has confirmed the request in flight. */
-static void note_shown(struct chat_turn *t)
+/* Records that the service has confirmed the request in flight. */
+static void chat_native_record_confirmed(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
     s->strikes = 0;
     s->said.confirmed = s->said.sending;
-    chat_native_whole_note(t);
+    chat_native_whole_record_confirmed(t);
     s->said.shown |= s->said.told > 0 && chat_batch_has_text(&s->flight);
     for (size_t i = 0; i < s->flight.count; i++) {
         const struct chat_batch_item *const item = &s->flight.items[i];
         if (!item->len) {
-            chat_native_note_line(s, &s->lines.list[item->line]);
+            chat_native_count_line(s, &s->lines.list[item->line]);
             continue;
         }
         s->given.items++;
@@ -46,7 +46,7 @@ static void note_shown(struct chat_turn *t)
 static void chat_native_requeue_flight(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
-    chat_batch_take_back(&s->next, &s->flight, &s->lines, chat_native_item_bytes(t));
+    chat_batch_return_items(&s->next, &s->flight, &s->lines, chat_native_item_bytes(t));
 }
 
 /* Notes that the stream is no longer open: running lines continue in the next one. */
@@ -54,7 +54,7 @@ static void chat_native_clear_message(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
     s->message[0] = '\0';
-    chat_native_add_running(t, &s->next, 0);
+    chat_native_add_running_lines(t, &s->next, 0);
     chat_memory_write(t);
 }
 
@@ -68,12 +68,12 @@ static void chat_native_stop(struct chat_turn *t)
     s->stopped = s->incomplete = true;
     s->message[0] = '\0';
     chat_batch_clear(&s->flight, &s->lines);
-    chat_native_give_up(t);
+    chat_native_abandon(t);
     chat_memory_write(t);
     if (t->target.user &&
         tc_cancel(t->chat->inst->lobby, t->turn->id, t->target.user, &receipt) == TC_COMMAND)
         t->view.phase = TC_PHASE_STOPPING;
-    chat_live_touch(t, false);
+    chat_live_update(t, false);
 }
 
 /* Prepares the next stream after the service has refused the items or ended the stream: the items
@@ -91,7 +91,7 @@ static void chat_native_requeue_items(struct chat_turn *t, enum tc_result_kind k
         chat_batch_drop(&s->next, &s->lines, false);
     }
     if (++s->strikes >= STRIKES_MAX)
-        chat_native_give_up(t);
+        chat_native_abandon(t);
 }
 
 /* Handles any other refusal: this turn is shown by edits, and so is every turn if the service does
@@ -110,7 +110,7 @@ static void chat_native_end_streaming(struct chat_turn *t, const struct chat_rec
                    result->result.reason ? result->result.reason : "refused");
         c->unsupported |= TC_CAN(TC_OP_STREAM_BEGIN);
     }
-    chat_native_give_up(t);
+    chat_native_abandon(t);
 }
 
 /* Handles a begin or an append that was not confirmed. */
@@ -189,7 +189,7 @@ static void chat_native_result_handle_begun(struct chat_turn *t, const struct ch
     memcpy(s->message, id, strlen(id) + 1);
     chat_native_move(t, CHAT_NATIVE_ON_BEGUN);
     chat_memory_write(t);
-    note_shown(t);
+    chat_native_record_confirmed(t);
 }
 
 static void chat_native_result_handle_appended(struct chat_turn *t, const struct chat_record *r,
@@ -200,7 +200,7 @@ static void chat_native_result_handle_appended(struct chat_turn *t, const struct
         return;
     }
     chat_native_move(t, CHAT_NATIVE_ON_APPENDED);
-    note_shown(t);
+    chat_native_record_confirmed(t);
 }
 
 /* Handles an end that was refused because of its items, or whose reply was lost: the stream may
@@ -221,7 +221,7 @@ static void chat_native_result_handle_left(struct chat_turn *t, const struct cha
         (!r->tried.bare && kind != TC_RESULT_DONE && kind != TC_RESULT_MESSAGE_GONE &&
          kind != TC_RESULT_STREAM_OVER)) {
         s->full = true;
-        chat_native_close_beside(t);
+        chat_native_close_independently(t);
     }
     chat_native_clear_message(t);
 }
@@ -243,7 +243,7 @@ static void chat_native_result_handle_stream_result(struct chat_turn *t,
 /* ---- a stream that is ended without an outcome ---- */
 
 /* Deletes the message of an ended stream that shows nothing, as its slot says. */
-static void remove_closed(struct chat_turn *t, const struct chat_record *r)
+static void chat_native_remove_closed(struct chat_turn *t, const struct chat_record *r)
 {
     if (strcmp(r->slot, CHAT_SLOT_REMOVE) == 0 && chat_can(t->chat, TC_OP_DELETE))
         chat_send(t->chat, t->turn,
@@ -271,21 +271,21 @@ static void chat_native_result_handle_closed(struct chat_turn *t, const struct c
         chat_send(t->chat, t->turn, &empty, NULL);
         return;
     }
-    remove_closed(t, r);
+    chat_native_remove_closed(t, r);
 }
 
 /* ---- entry ---- */
 
 /* False: an earlier process has sent the request, or it is no longer in flight. */
-static bool is_current(const struct chat_turn *t, const struct chat_record *r)
+static bool chat_native_is_current(const struct chat_turn *t, const struct chat_record *r)
 {
     const enum chat_native_state state = t->stream.state;
     return r->generation == t->stream.requests && state != CHAT_NATIVE_OFF &&
            state != CHAT_NATIVE_NONE && state != CHAT_NATIVE_OPEN;
 }
 
-void chat_native_take_result(struct chat_turn *t, struct chat_record *r,
-                             const struct chat_result *result, struct tc_verdict *v)
+void chat_native_handle_result(struct chat_turn *t, struct chat_record *r,
+                               const struct chat_result *result, struct tc_verdict *v)
 {
     if (v->next == TC_NEXT_AGAIN &&
         (result->result.kind == TC_RESULT_RETRY || result->result.kind == TC_RESULT_UNAUTHORIZED))
@@ -293,21 +293,21 @@ void chat_native_take_result(struct chat_turn *t, struct chat_record *r,
     v->next = TC_NEXT_DONE;
     if (chat_record_is_slot(r, CHAT_SLOT_CLOSE))
         chat_native_result_handle_closed(t, r, result, v);
-    else if (is_current(t, r))
+    else if (chat_native_is_current(t, r))
         chat_native_result_handle_stream_result(t, r, result);
     chat_native_wake(t, clock_mono_ms());
-    chat_live_touch(t, false);
+    chat_live_update(t, false);
 }
 
 /* Handles a dropped request: the outcome has replaced it, or it became too old. */
-void chat_native_take_drop(struct chat_turn *t, const struct chat_record *r)
+void chat_native_handle_drop(struct chat_turn *t, const struct chat_record *r)
 {
     const struct chat_result dropped = {.result = {.kind = TC_RESULT_RETRY}};
     if (chat_record_is_slot(r, CHAT_SLOT_CLOSE)) {
-        remove_closed(t, r);
+        chat_native_remove_closed(t, r);
         return;
     }
-    if (!is_current(t, r))
+    if (!chat_native_is_current(t, r))
         return;
     if (t->stream.state == CHAT_NATIVE_CLOSED) {
         chat_native_result_handle_late_result(t, r, &dropped);
@@ -315,12 +315,12 @@ void chat_native_take_drop(struct chat_turn *t, const struct chat_record *r)
         t->stream.full = true;
         t->stream.said.gone |= t->stream.said.shown;
         chat_native_move(t, CHAT_NATIVE_ON_LEFT);
-        chat_native_close_beside(t);
+        chat_native_close_independently(t);
         chat_native_clear_message(t);
     } else {
         chat_native_move(t, CHAT_NATIVE_ON_REFUSE);
         chat_native_requeue_flight(t);
     }
     chat_native_wake(t, clock_mono_ms());
-    chat_live_touch(t, false);
+    chat_live_update(t, false);
 }

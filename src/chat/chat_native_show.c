@@ -13,7 +13,7 @@
 
 static void chat_native_add_narration(struct chat_turn *t, bool all)
 {
-    const struct str text = chat_said_tell(&t->stream.said, all);
+    const struct str text = chat_said_read_new(&t->stream.said, all);
     if (text.len)
         chat_native_add_text(t, text.p, text.len);
 }
@@ -28,7 +28,7 @@ static void chat_native_end_narration(struct chat_turn *t)
 static void chat_native_handle_narration(struct chat_turn *t, const struct tc_narration *ev)
 {
     struct chat_native *const s = &t->stream;
-    if (!chat_said_goes_on(&s->said, ev->message_id)) {
+    if (!chat_said_continues(&s->said, ev->message_id)) {
         chat_native_end_narration(t);
         chat_said_begin(&s->said, ev->message_id);
     }
@@ -56,7 +56,7 @@ static void chat_native_handle_notice(struct chat_turn *t, const struct tc_notic
 {
     if (!ev->code || strcmp(ev->code, "retracted") != 0)
         chat_native_show_notice(t, ev);
-    else if (chat_said_is_of(&t->stream.said, ev->message_id))
+    else if (chat_said_is_of_message(&t->stream.said, ev->message_id))
         chat_said_begin(&t->stream.said, NULL);
 }
 
@@ -64,15 +64,15 @@ static void chat_native_handle_call(struct chat_turn *t, const struct tc_tool_ca
 {
     if (!ev->meta->agent)
         chat_native_end_narration(t);
-    chat_native_add_line(t, chat_lines_call(&t->stream.lines, ev, now));
+    chat_native_add_line(t, chat_lines_begin_call(&t->stream.lines, ev, now));
 }
 
 static void chat_native_end_line(struct chat_turn *t, enum chat_line_kind kind, int64_t now)
 {
-    chat_native_add_line(t, chat_lines_settle(&t->stream.lines, kind, now));
+    chat_native_add_line(t, chat_lines_complete_running(&t->stream.lines, kind, now));
 }
 
-void chat_native_settle(struct chat_turn *t, int64_t now)
+void chat_native_end_silence(struct chat_turn *t, int64_t now)
 {
     chat_native_end_line(t, CHAT_LINE_SILENCE, now);
     chat_native_end_line(t, CHAT_LINE_THINKING, now);
@@ -81,7 +81,7 @@ void chat_native_settle(struct chat_turn *t, int64_t now)
 /* ---- events ---- */
 
 /* Whether the event belongs to a sub-agent, whose text and thinking are not shown. */
-static bool chat_native_is_by_other(const struct event *ev)
+static bool chat_native_is_of_sub_agent(const struct event *ev)
 {
     return ev->meta.agent || ev->meta.parent_id;
 }
@@ -91,12 +91,13 @@ static void chat_native_show_event(struct chat_turn *t, const struct event *ev, 
     struct chat_lines *const lines = &t->stream.lines;
     switch ((int)ev->kind) {
     case TC_NARRATION:
-        if (!chat_native_is_by_other(ev))
+        if (!chat_native_is_of_sub_agent(ev))
             chat_native_handle_narration(t, &ev->u.narration);
         break;
     case TC_THINKING:
-        if (!chat_native_is_by_other(ev) && t->chat->options.thinking && ev->u.thinking.text_len)
-            chat_native_add_line(t, chat_lines_think(lines, ev->u.thinking.text, now));
+        if (!chat_native_is_of_sub_agent(ev) && t->chat->options.thinking &&
+            ev->u.thinking.text_len)
+            chat_native_add_line(t, chat_lines_add_thinking(lines, ev->u.thinking.text, now));
         break;
     case TC_TOOL_CALL:
         chat_native_handle_call(t, &ev->u.tool_call, now);
@@ -115,26 +116,27 @@ static void chat_native_show_event(struct chat_turn *t, const struct event *ev, 
 /* Whether the event ends the thinking. */
 static bool chat_native_ends_thinking(const struct event *ev)
 {
-    return (ev->kind == TC_NARRATION && !chat_native_is_by_other(ev)) || ev->kind == TC_TOOL_CALL ||
-           ev->kind == TC_TOOL_RESULT || ev->kind == TC_NOTICE || ev->kind == TC_REQUEST;
+    return (ev->kind == TC_NARRATION && !chat_native_is_of_sub_agent(ev)) ||
+           ev->kind == TC_TOOL_CALL || ev->kind == TC_TOOL_RESULT || ev->kind == TC_NOTICE ||
+           ev->kind == TC_REQUEST;
 }
 
-void chat_native_take_event(struct chat_turn *t, const struct event *ev, int64_t now)
+void chat_native_handle_event(struct chat_turn *t, const struct event *ev, int64_t now)
 {
-    if (!chat_native_is_on(t))
+    if (!chat_native_is_active(t))
         return;
     if (chat_native_ends_thinking(ev))
-        chat_native_settle(t, now);
+        chat_native_end_silence(t, now);
     else
         chat_native_end_line(t, CHAT_LINE_SILENCE, now);
     chat_native_show_event(t, ev, now);
     chat_native_wake(t, now);
 }
 
-void chat_native_beat(struct chat_turn *t, int64_t now)
+void chat_native_update_running(struct chat_turn *t, int64_t now)
 {
     const int64_t since = t->view.active_ms;
     if (now - since >= SILENT_MS)
-        chat_lines_fall_silent(&t->stream.lines, since, t->view.waiting > 0);
-    chat_native_add_running(t, &t->stream.next, 0);
+        chat_lines_begin_silence(&t->stream.lines, since, t->view.waiting > 0);
+    chat_native_add_running_lines(t, &t->stream.next, 0);
 }

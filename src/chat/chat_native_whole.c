@@ -48,7 +48,7 @@ const char *chat_native_whole_text(const struct chat_turn *t, const char *messag
     return whole_copy(t, &text);
 }
 
-void chat_native_whole_note(struct chat_turn *t)
+void chat_native_whole_record_confirmed(struct chat_turn *t)
 {
     if (chat_native_is_whole(t))
         whole_add_texts(&t->stream.whole, &t->stream.flight);
@@ -83,7 +83,7 @@ bool chat_native_whole_add_line(struct chat_turn *t, const struct chat_line *lin
 
 /* ---- what is not shown ---- */
 
-const char *chat_native_whole_take_rest(struct chat_turn *t, const char *answer)
+const char *chat_native_whole_unshown_answer(struct chat_turn *t, const char *answer)
 {
     struct chat_native *const s = &t->stream;
     const struct chat_said *const said = &s->said;

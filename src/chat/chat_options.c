@@ -176,8 +176,8 @@ static const void *chat_options_value(const struct tc_plugin *plugin, const void
     return row ? (const char *)conf + row->offset : NULL;
 }
 
-static bool is_word(const struct tc_plugin *plugin, const void *conf, const char *key,
-                    const char *word)
+static bool chat_options_is_word(const struct tc_plugin *plugin, const void *conf, const char *key,
+                                 const char *word)
 {
     const char *text = NULL;
     const void *const value = chat_options_value(plugin, conf, key);
@@ -186,7 +186,8 @@ static bool is_word(const struct tc_plugin *plugin, const void *conf, const char
     return text && strcmp(text, word) == 0;
 }
 
-static int64_t number_of(const struct tc_plugin *plugin, const void *conf, const char *key)
+static int64_t chat_options_read_number(const struct tc_plugin *plugin, const void *conf,
+                                        const char *key)
 {
     int64_t number = 0;
     const void *const value = chat_options_value(plugin, conf, key);
@@ -195,7 +196,8 @@ static int64_t number_of(const struct tc_plugin *plugin, const void *conf, const
     return number;
 }
 
-static bool flag_of(const struct tc_plugin *plugin, const void *conf, const char *key)
+static bool chat_options_read_flag(const struct tc_plugin *plugin, const void *conf,
+                                   const char *key)
 {
     const bool *const value = chat_options_value(plugin, conf, key);
     return value && *value;
@@ -204,20 +206,20 @@ static bool flag_of(const struct tc_plugin *plugin, const void *conf, const char
 struct chat_options chat_options_read(const struct tc_plugin *p, const void *conf)
 {
     return (struct chat_options){
-        .finalize_edit = is_word(p, conf, "finalize", "edit"),
-        .drops_doubts = is_word(p, conf, "ambiguous", "drop"),
-        .progress = flag_of(p, conf, "progress"),
-        .thinking = flag_of(p, conf, "thinking"),
-        .footer = flag_of(p, conf, "footer"),
-        .retry = flag_of(p, conf, "retry"),
-        .overflow = is_word(p, conf, "overflow", "file")   ? CHAT_OVERFLOW_FILE
-                    : is_word(p, conf, "overflow", "trim") ? CHAT_OVERFLOW_TRIM
-                                                           : CHAT_OVERFLOW_SPLIT,
-        .after = is_word(p, conf, "after", "summary") ? CHAT_AFTER_SUMMARY
-                 : is_word(p, conf, "after", "keep")  ? CHAT_AFTER_KEEP
-                                                      : CHAT_AFTER_DELETE,
-        .max_parts = (size_t)number_of(p, conf, "max_parts"),
-        .progress_after_ms = number_of(p, conf, "progress_after_ms"),
-        .refusals_max = number_of(p, conf, "refusals_max"),
+        .finalize_edit = chat_options_is_word(p, conf, "finalize", "edit"),
+        .drops_doubts = chat_options_is_word(p, conf, "ambiguous", "drop"),
+        .progress = chat_options_read_flag(p, conf, "progress"),
+        .thinking = chat_options_read_flag(p, conf, "thinking"),
+        .footer = chat_options_read_flag(p, conf, "footer"),
+        .retry = chat_options_read_flag(p, conf, "retry"),
+        .overflow = chat_options_is_word(p, conf, "overflow", "file")   ? CHAT_OVERFLOW_FILE
+                    : chat_options_is_word(p, conf, "overflow", "trim") ? CHAT_OVERFLOW_TRIM
+                                                                        : CHAT_OVERFLOW_SPLIT,
+        .after = chat_options_is_word(p, conf, "after", "summary") ? CHAT_AFTER_SUMMARY
+                 : chat_options_is_word(p, conf, "after", "keep")  ? CHAT_AFTER_KEEP
+                                                                   : CHAT_AFTER_DELETE,
+        .max_parts = (size_t)chat_options_read_number(p, conf, "max_parts"),
+        .progress_after_ms = chat_options_read_number(p, conf, "progress_after_ms"),
+        .refusals_max = chat_options_read_number(p, conf, "refusals_max"),
     };
 }

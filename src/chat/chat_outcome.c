@@ -16,7 +16,7 @@
 /* With finalize = edit, people would not notice the edit of an older message. */
 #define EDIT_YOUNG_MS 60000
 
-static struct chat_delivery_policy policy_of(const struct chat *c)
+static struct chat_delivery_policy chat_outcome_make_policy(const struct chat *c)
 {
     return (struct chat_delivery_policy){
         .idempotency = c->table.idempotency,
@@ -36,7 +36,7 @@ static bool can_finalize_by_edit(const struct chat_turn *t, size_t parts)
     const struct chat *const c = t->chat;
     const int64_t age = clock_mono_ms() - t->live.created_ms;
     return c->options.finalize_edit && parts == 1 && chat_can(c, TC_OP_EDIT) &&
-           chat_live_message(t) && age < EDIT_YOUNG_MS &&
+           chat_live_message_id(t) && age < EDIT_YOUNG_MS &&
            (!c->table.edit_age_ms || age < c->table.edit_age_ms);
 }
 
@@ -49,7 +49,7 @@ static struct chat_record part_record(const struct chat_turn *t, size_t part)
         .state = CHAT_POSTING,
         .slot = CHAT_SLOT_ANSWER,
         .target = t->target,
-        .live = chat_live_message(t),
+        .live = chat_live_message_id(t),
         .part = (unsigned)part,
         .silent = part > 0,
         .since_ms = now,
@@ -202,7 +202,7 @@ static int send_source(struct chat_turn *t, const char *markdown)
 /* ---- at the end of a native stream ---- */
 
 /* Returns the maximum number of messages after the stream; a file replaces all of them. */
-static size_t most_behind_stream(const struct chat *c)
+static size_t chat_outcome_max_parts_after_stream(const struct chat *c)
 {
     return c->options.overflow == CHAT_OVERFLOW_FILE ? 0 : c->options.max_parts - 1;
 }
@@ -213,7 +213,7 @@ static bool send_tail(struct chat_turn *t, const char *shown, const char *rest, 
 {
     struct chat *const c = t->chat;
     struct chat_record r = part_record(t, 0);
-    const size_t most = most_behind_stream(c);
+    const size_t most = chat_outcome_max_parts_after_stream(c);
     size_t count = 0;
     const struct text_piece *pieces = render_outcome(c, rest, strlen(rest), 0, &count);
     const struct text_piece *const whole =
@@ -233,7 +233,7 @@ static bool end_stream(struct chat_turn *t, const char *markdown, size_t len)
 {
     struct chat *const c = t->chat;
     struct chat_record r = part_record(t, 0);
-    const char *const rest = len <= STREAMED_MAX ? chat_native_rest(t, markdown) : NULL;
+    const char *const rest = len <= STREAMED_MAX ? chat_native_unsent_answer(t, markdown) : NULL;
     if (!rest)
         return false;
     const char *const footer = footer_of(t), *const end = *footer ? "_" : "";
@@ -247,9 +247,9 @@ static bool end_stream(struct chat_turn *t, const char *markdown, size_t len)
 }
 
 /* Returns the answer without the text that ended streams still show; NULL: they show none of it. */
-static const char *unshown(struct chat_turn *t, const char *markdown)
+static const char *chat_outcome_unshown_answer(struct chat_turn *t, const char *markdown)
 {
-    const char *const rest = chat_native_whole_take_rest(t, markdown);
+    const char *const rest = chat_native_whole_unshown_answer(t, markdown);
     return !rest || *rest ? rest : texts_get(TEXT_CHAT_DONE);
 }
 
@@ -259,7 +259,7 @@ static void send_instead_of_stream(struct chat_turn *t, const struct chat_record
                                    enum tc_result_kind kind)
 {
     const bool over = kind == TC_RESULT_STREAM_OVER || kind == TC_RESULT_STOPPED;
-    const char *const rest = over ? unshown(t, r->text) : NULL;
+    const char *const rest = over ? chat_outcome_unshown_answer(t, r->text) : NULL;
     const char *const text = rest ? rest : r->text;
     send_parts(t, text, strlen(text),
                (struct chat_outcome_way){.marked = r->tried.marked, .ended = true});
@@ -276,7 +276,7 @@ int chat_outcome_send(struct chat_turn *t, const char *markdown, size_t len, uin
         return 0;
     if (!flags && len && end_stream(t, markdown, len))
         return 0;
-    const char *const rest = !flags && len ? unshown(t, markdown) : NULL;
+    const char *const rest = !flags && len ? chat_outcome_unshown_answer(t, markdown) : NULL;
     if (rest)
         return send_parts(t, rest, strlen(rest), (struct chat_outcome_way){0});
     if (c->source && !flags && len && len <= c->table.source_bytes)
@@ -324,7 +324,8 @@ static bool send_instead_of_file(struct chat_turn *t, const struct chat_record *
 
 /* ---- a smaller message, in place of one that was too long ---- */
 
-static void cut(struct chat *c, struct tc_turn *turn, struct chat_record *r)
+/* Sends the text in two or more parts, because the service found it too long. */
+static void chat_outcome_send_divided(struct chat *c, struct tc_turn *turn, struct chat_record *r)
 {
     const char *const plain = r->plain ? r->plain : "";
     size_t count;
@@ -355,7 +356,8 @@ static void write_summary(struct buf *out, const struct chat_turn *t,
         chat_view_write_tokens(out, &t->view);
 }
 
-static void clean(struct chat_turn *t, const struct chat_record *part, const char *message)
+static void chat_outcome_clean_progress_message(struct chat_turn *t, const struct chat_record *part,
+                                                const char *message)
 {
     struct chat *const c = t->chat;
     struct chat_record r = {.op = TC_OP_EDIT,
@@ -379,7 +381,7 @@ static void clean(struct chat_turn *t, const struct chat_record *part, const cha
     chat_render_one(c, &r, view.p, 0);
     r.beside.edits = r.op == TC_OP_EDIT && chat_live_late_ms(t) > 0;
     chat_send(c, t->turn, &r, NULL);
-    chat_live_use(t);
+    chat_live_mark_used(t);
 }
 
 /* Asks the service for the id of a progress message that may exist: the service recognises the key
@@ -397,21 +399,21 @@ static void chat_outcome_request_live_id(struct chat_turn *t, const struct chat_
                             .summary = part->summary,
                             .last = true,
                             .silent = true};
-    if (!chat_live_can_learn(t) ||
+    if (!chat_live_can_search(t) ||
         !chat_render_one(c, &r, part->summary ? part->summary : texts_get(TEXT_CHAT_DONE), 0))
         return;
     chat_send(c, t->turn, &r, &(struct chat_send_extra){.delay_ms = search ? CHAT_LATE_MS : 0});
 }
 
-static void clean_up(struct chat_turn *t, const struct chat_record *part)
+static void chat_outcome_clean_up(struct chat_turn *t, const struct chat_record *part)
 {
-    const char *const message = chat_live_message(t) ? chat_live_message(t)
-                                : t->live.began      ? NULL
-                                                     : part->live;
+    const char *const message = chat_live_message_id(t) ? chat_live_message_id(t)
+                                : t->live.began         ? NULL
+                                                        : part->live;
     if (t->live.used)
         return;
     if (message)
-        clean(t, part, message);
+        chat_outcome_clean_progress_message(t, part, message);
     else if (t->live.uncertain)
         chat_outcome_request_live_id(t, part);
 }
@@ -420,7 +422,7 @@ static void clean_up(struct chat_turn *t, const struct chat_record *part)
 
 /* Returns the delay until no edit whose reply was lost can be executed any more. Without such an
  * edit in this process, it was sent by an earlier process. */
-static int64_t confirm_delay_ms(const struct chat_turn *t)
+static int64_t chat_outcome_confirm_delay_ms(const struct chat_turn *t)
 {
     const int64_t late_ms = chat_live_late_ms(t);
     return late_ms ? late_ms : t->live.doubt_ms ? 1 : CHAT_LATE_MS;
@@ -428,7 +430,7 @@ static int64_t confirm_delay_ms(const struct chat_turn *t)
 
 /* Sends the edit with the outcome once more. A live edit whose reply was lost may be executed later
  * and would replace the outcome permanently; the repeat is sent when that is no longer possible. */
-static void confirm_edit(struct chat_turn *t, const struct chat_record *done)
+static void chat_outcome_repeat_edit(struct chat_turn *t, const struct chat_record *done)
 {
     struct chat_record r = *done;
     if (!done->beside.edits && !chat_live_late_ms(t))
@@ -436,17 +438,19 @@ static void confirm_edit(struct chat_turn *t, const struct chat_record *done)
     r.slot = arena_sprintf(&t->chat->scratch, CHAT_SLOT_CONFIRM ":%s", done->slot);
     r.beside.edits = r.last = false;
     r.owner = NULL;
-    chat_send(t->chat, t->turn, &r, &(struct chat_send_extra){.delay_ms = confirm_delay_ms(t)});
+    chat_send(t->chat, t->turn, &r,
+              &(struct chat_send_extra){.delay_ms = chat_outcome_confirm_delay_ms(t)});
 }
 
-static void arrived(struct chat_turn *t, struct chat_record *r, enum chat_delivery_state how)
+static void chat_outcome_handle_delivered(struct chat_turn *t, struct chat_record *r,
+                                          enum chat_delivery_state how)
 {
     if (how == CHAT_EDITING) {
-        chat_live_use(t);
-        confirm_edit(t, r);
+        chat_live_mark_used(t);
+        chat_outcome_repeat_edit(t, r);
     }
     if (r->last)
-        clean_up(t, r);
+        chat_outcome_clean_up(t, r);
 }
 
 /* Reports in the chat, once per turn, that the answer is lost. The request is not durable: a
@@ -478,8 +482,8 @@ static void chat_outcome_report_loss(struct chat_turn *t, const char *reason,
 
 /* Returns the content of a file: the content of the previous request, or the text of a message that
  * becomes a file. */
-static struct chat_send_extra content_of(const struct chat_record *r, const struct tc_reply *reply,
-                                         bool was_file)
+static struct chat_send_extra chat_outcome_file_content(const struct chat_record *r,
+                                                        const struct tc_reply *reply, bool was_file)
 {
     const char *const text = r->plain ? r->plain : "";
     if (!r->file.name)
@@ -488,15 +492,15 @@ static struct chat_send_extra content_of(const struct chat_record *r, const stru
                     : (struct chat_send_extra){.data = text, .len = strlen(text)};
 }
 
-void chat_outcome_take_result(struct chat_turn *t, struct chat_record *r,
-                              const struct chat_result *result, const struct tc_reply *reply,
-                              struct tc_verdict *v)
+void chat_outcome_handle_result(struct chat_turn *t, struct chat_record *r,
+                                const struct chat_result *result, const struct tc_reply *reply,
+                                struct tc_verdict *v)
 {
     struct chat *const c = t->chat;
-    struct chat_delivery_policy policy = policy_of(c);
+    struct chat_delivery_policy policy = chat_outcome_make_policy(c);
     const enum chat_delivery_state from = r->state;
     const bool was_file = r->file.name != NULL;
-    policy.shown = chat_native_shown(t);
+    policy.shown = chat_native_shown_part(t);
     v->next = TC_NEXT_DONE;
     if (send_instead_of_source(t, r, result->result.kind) ||
         send_instead_of_file(t, r, &result->result, reply))
@@ -505,15 +509,15 @@ void chat_outcome_take_result(struct chat_turn *t, struct chat_record *r,
         chat_delivery_renew(r, &policy, chat_unix_ms() + DAY_MS);
     const struct chat_delivery_decision d = chat_delivery_next(r, result, &policy);
     if (from == CHAT_EDITING && result->result.kind == TC_RESULT_MESSAGE_GONE)
-        chat_live_use(t);
-    struct chat_send_extra extra = content_of(r, reply, was_file);
+        chat_live_mark_used(t);
+    struct chat_send_extra extra = chat_outcome_file_content(r, reply, was_file);
     extra.delay_ms = d.delay_ms;
     switch (d.step) {
     case CHAT_STEP_DONE:
         if (chat_record_is_slot(r, CHAT_SLOT_CARD))
-            chat_cards_take_delivery(t, r, result->result.message);
+            chat_cards_handle_delivery(t, r, result->result.message);
         else
-            arrived(t, r, from);
+            chat_outcome_handle_delivered(t, r, from);
         break;
     case CHAT_STEP_AGAIN:
         v->next = TC_NEXT_AGAIN;
@@ -522,7 +526,7 @@ void chat_outcome_take_result(struct chat_turn *t, struct chat_record *r,
         chat_send(c, t->turn, r, &extra);
         break;
     case CHAT_STEP_CUT:
-        cut(c, t->turn, r);
+        chat_outcome_send_divided(c, t->turn, r);
         break;
     case CHAT_STEP_WHOLE:
         send_instead_of_stream(t, r,
@@ -536,16 +540,16 @@ void chat_outcome_take_result(struct chat_turn *t, struct chat_record *r,
     }
 }
 
-void chat_outcome_take_drop(struct chat_turn *t, const struct chat_record *r,
-                            const struct tc_reply *reply)
+void chat_outcome_handle_drop(struct chat_turn *t, const struct chat_record *r,
+                              const struct tc_reply *reply)
 {
     (void)r;
     chat_outcome_report_loss(t, reply->error, TC_RESULT_REFUSED);
 }
 
 /* A progress message that does not exist needs no clean-up. */
-void chat_outcome_take_clean_result(struct chat_turn *t, struct chat_record *r,
-                                    const struct chat_result *result, struct tc_verdict *v)
+void chat_outcome_handle_clean_result(struct chat_turn *t, struct chat_record *r,
+                                      const struct chat_result *result, struct tc_verdict *v)
 {
     const enum tc_result_kind kind = result->result.kind;
     if (kind == TC_RESULT_IN_DOUBT || kind == TC_RESULT_RETRY || kind == TC_RESULT_UNAUTHORIZED) {
@@ -554,8 +558,8 @@ void chat_outcome_take_clean_result(struct chat_turn *t, struct chat_record *r,
     }
     v->next = TC_NEXT_DONE;
     if (kind == TC_RESULT_DONE && chat_record_is_slot(r, CHAT_SLOT_LIVE) && result->result.message)
-        clean(t, r, result->result.message);
+        chat_outcome_clean_progress_message(t, r, result->result.message);
     else if (kind == TC_RESULT_DONE && r->op == TC_OP_EDIT &&
              chat_record_is_slot(r, CHAT_SLOT_CLEAN))
-        confirm_edit(t, r);
+        chat_outcome_repeat_edit(t, r);
 }

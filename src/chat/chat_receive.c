@@ -22,7 +22,7 @@ static int64_t backoff(unsigned failures)
     return ms < BACKOFF_MAX_MS ? ms : BACKOFF_MAX_MS;
 }
 
-static void identify(struct chat *c, int64_t delay_ms)
+static void chat_receive_send_identify(struct chat *c, int64_t delay_ms)
 {
     chat_send(c, c->inst->lobby,
               &(struct chat_record){.op = TC_OP_IDENTIFY,
@@ -31,7 +31,7 @@ static void identify(struct chat *c, int64_t delay_ms)
               &(struct chat_send_extra){.delay_ms = delay_ms});
 }
 
-static void poll(struct chat *c, int64_t delay_ms)
+static void chat_receive_send_poll(struct chat *c, int64_t delay_ms)
 {
     if (chat_can(c, TC_OP_POLL))
         chat_send(c, c->inst->lobby,
@@ -46,12 +46,12 @@ void chat_receive_begin(struct chat *c)
 {
     c->receiving.cursor = xstrdup(tc_load(c->inst, CURSOR_KEY));
     c->receiving.asked = (unsigned)chat_unix_ms() & INT32_MAX;
-    identify(c, 0);
+    chat_receive_send_identify(c, 0);
 }
 
 void chat_receive_identify(struct chat *c)
 {
-    identify(c, 0);
+    chat_receive_send_identify(c, 0);
 }
 
 bool chat_receive_is_stale(const struct chat *c, const struct chat_record *r)
@@ -62,8 +62,8 @@ bool chat_receive_is_stale(const struct chat *c, const struct chat_record *r)
 }
 
 /* Counts a failure and returns the back-off; a series of failures is logged once. */
-static int64_t chat_receive_note_failure(struct chat *c, const struct chat_result *result,
-                                         const char *what)
+static int64_t chat_receive_count_failure(struct chat *c, const struct chat_result *result,
+                                          const char *what)
 {
     const struct tc_result *const r = &result->result;
     if (++c->receiving.failures == TELL_AFTER)
@@ -72,7 +72,7 @@ static int64_t chat_receive_note_failure(struct chat *c, const struct chat_resul
     return r->hold_ms > 0 ? r->hold_ms : backoff(c->receiving.failures);
 }
 
-static void note_success(struct chat *c)
+static void chat_receive_reset_failures(struct chat *c)
 {
     if (c->receiving.locked)
         tc_log(c->inst, TC_INFO, "the service accepts the credentials again");
@@ -92,33 +92,35 @@ void chat_receive_lock(struct chat *c, const char *reason)
     c->receiving.locked = true;
 }
 
-/* False: the request has failed, and another request follows later: `again`, or an identification
- * if the credentials are rejected. */
-static bool has_succeeded(struct chat *c, const struct chat_result *result, const char *what,
-                          void (*again)(struct chat *, int64_t delay_ms))
+/* Resets or counts failures. False: the request has failed, and another one follows later: `again`,
+ * or an identification if the credentials are rejected. */
+static bool chat_receive_check_result(struct chat *c, const struct chat_result *result,
+                                      const char *what,
+                                      void (*again)(struct chat *, int64_t delay_ms))
 {
     const struct tc_result *const r = &result->result;
     if (r->kind == TC_RESULT_UNAUTHORIZED) {
         chat_receive_lock(c, r->reason);
-        identify(c, LOCKED_MS);
+        chat_receive_send_identify(c, LOCKED_MS);
     } else if (r->kind != TC_RESULT_DONE) {
-        again(c, chat_receive_note_failure(c, result, what));
+        again(c, chat_receive_count_failure(c, result, what));
     } else {
-        note_success(c);
+        chat_receive_reset_failures(c);
     }
     return r->kind == TC_RESULT_DONE;
 }
 
-void chat_receive_take_identity(struct chat *c, const struct chat_result *result)
+void chat_receive_handle_identity(struct chat *c, const struct chat_result *result)
 {
     const struct tc_result *const r = &result->result;
-    if (!has_succeeded(c, result, "identification at the service", identify))
+    if (!chat_receive_check_result(c, result, "identification at the service",
+                                   chat_receive_send_identify))
         return;
     free(c->receiving.self);
     c->receiving.self = xstrdup(r->message);
     chat_menu_publish(c);
     if (!c->table.ready || c->table.ready(c->inst->lobby, r) == 0)
-        poll(c, 0);
+        chat_receive_send_poll(c, 0);
 }
 
 static void chat_receive_store_cursor(struct chat *c, const char *cursor)
@@ -130,23 +132,23 @@ static void chat_receive_store_cursor(struct chat *c, const char *cursor)
     tc_store(c->inst, CURSOR_KEY, cursor);
 }
 
-void chat_receive_take_poll(struct chat *c, const struct chat_result *result)
+void chat_receive_handle_poll(struct chat *c, const struct chat_result *result)
 {
     const struct tc_result *const r = &result->result;
     const bool refused = c->receiving.not_kept;
     c->receiving.not_kept = false;
-    if (!has_succeeded(c, result, "polling", poll))
+    if (!chat_receive_check_result(c, result, "polling", chat_receive_send_poll))
         return;
     chat_receive_store_cursor(c, r->cursor);
-    poll(c, refused ? NOT_KEPT_MS : r->hold_ms);
+    chat_receive_send_poll(c, refused ? NOT_KEPT_MS : r->hold_ms);
 }
 
-void chat_receive_take_drop(struct chat *c, const struct chat_record *r, const char *reason)
+void chat_receive_handle_drop(struct chat *c, const struct chat_record *r, const char *reason)
 {
     const struct chat_result result = {
         .result = {.size = sizeof result.result, .kind = TC_RESULT_RETRY, .reason = reason}};
     if (chat_record_is_slot(r, CHAT_SLOT_POLL))
-        chat_receive_take_poll(c, &result);
+        chat_receive_handle_poll(c, &result);
     else if (chat_record_is_slot(r, CHAT_SLOT_IDENTIFY))
-        chat_receive_take_identity(c, &result);
+        chat_receive_handle_identity(c, &result);
 }

@@ -13,7 +13,7 @@
 
 /* Whether the refusal is due to a limit that is shared with other programs; such a refusal does not
  * count. */
-static bool is_shared(const struct tc_reply *reply)
+static bool chat_refusals_is_shared_limit(const struct tc_reply *reply)
 {
     for (size_t i = 0; i < reply->header_count; i++)
         if (strcasecmp(reply->headers[i].name, "x-ratelimit-scope") == 0)
@@ -21,17 +21,17 @@ static bool is_shared(const struct tc_reply *reply)
     return false;
 }
 
-static bool is_refusal(const struct tc_reply *reply)
+static bool chat_refusals_is_refusal(const struct tc_reply *reply)
 {
     return reply->status == 401 || reply->status == 403 ||
-           (reply->status == 429 && !is_shared(reply));
+           (reply->status == 429 && !chat_refusals_is_shared_limit(reply));
 }
 
-bool chat_refusals_note(struct chat *c, const struct tc_reply *reply, struct tc_verdict *v)
+bool chat_refusals_count(struct chat *c, const struct tc_reply *reply, struct tc_verdict *v)
 {
     struct chat_refusals *const r = &c->refusals;
     const int64_t now = clock_mono_ms();
-    if (!is_refusal(reply))
+    if (!chat_refusals_is_refusal(reply))
         return false;
     if (now - r->since_ms >= REFUSALS_MS)
         *r = (struct chat_refusals){.since_ms = now};

@@ -126,7 +126,7 @@ const struct tc_field *chat_read_fields(struct chat *c, const json_t *list)
 
 /* Returns the text with the mark of a repeat at its end, so that the offsets of entities do not
  * change. */
-static const char *op_text(struct chat *c, const struct chat_record *r)
+static const char *chat_send_marked_text(struct chat *c, const struct chat_record *r)
 {
     const char *const text = r->text ? r->text : "";
     if (!r->tried.marked)
@@ -166,7 +166,7 @@ struct tc_op chat_make_op(struct chat *c, const struct tc_turn *turn, const stru
 {
     char key[CHAT_KEY_LENGTH + 1];
     const bool streams = strcmp(r->slot, CHAT_SLOT_STREAMED) == 0; /* its text is not rendered */
-    const char *const text = streams ? "" : op_text(c, r);
+    const char *const text = streams ? "" : chat_send_marked_text(c, r);
     chat_key_write(key, c->inst->name, turn->id, r);
     return (struct tc_op){
         .size = sizeof(struct tc_op),
@@ -240,7 +240,7 @@ static bool is_stream(const struct chat_record *r)
     return chat_record_is_slot(r, CHAT_SLOT_STREAM);
 }
 
-static enum tc_priority priority_of(const struct chat_record *r)
+static enum tc_priority chat_send_priority(const struct chat_record *r)
 {
     if (is_stream(r))
         return TC_P_LIVE;
@@ -264,7 +264,7 @@ static const char *chat_send_lane(struct chat *c, const struct chat_record *r)
     return arena_sprintf(&c->scratch, is_sign(r) ? "signs:%s" : "%s", r->target.chat);
 }
 
-static uint32_t rates_of(const struct chat *c, const struct chat_record *r)
+static uint32_t chat_send_rates(const struct chat *c, const struct chat_record *r)
 {
     if (!r->target.chat || is_sign(r) || r->op == TC_OP_PRIVATE || r->op == TC_OP_MENU ||
         r->op == TC_OP_LOOKUP)
@@ -272,7 +272,7 @@ static uint32_t rates_of(const struct chat *c, const struct chat_record *r)
     return r->target.group ? c->table.rates_group : c->table.rates;
 }
 
-static int64_t timeout_of(const struct chat *c, const struct chat_record *r)
+static int64_t chat_send_timeout_ms(const struct chat *c, const struct chat_record *r)
 {
     switch ((int)r->op) {
     case TC_OP_FILE:
@@ -288,7 +288,7 @@ static int64_t timeout_of(const struct chat *c, const struct chat_record *r)
     }
 }
 
-static int64_t max_age_of(const struct chat_record *r, int64_t delay_ms)
+static int64_t chat_send_max_age_ms(const struct chat_record *r, int64_t delay_ms)
 {
     /* The host would repeat an unsent request at increasing intervals. A new request is made sooner
      * instead. */
@@ -311,10 +311,11 @@ static int64_t max_age_of(const struct chat_record *r, int64_t delay_ms)
     }
 }
 
-/* Appends do not replace each other. */
-static const char *key_of(const struct chat_record *r)
+/* Key by which a later request replaces this one while it waits; NULL: none replaces it, for
+ * example an append. */
+static const char *chat_send_replace_key(const struct chat_record *r)
 {
-    if (priority_of(r) != TC_P_LIVE || is_stream(r))
+    if (chat_send_priority(r) != TC_P_LIVE || is_stream(r))
         return NULL;
     return r->op == TC_OP_TYPING ? "typing" : "live";
 }
@@ -325,14 +326,14 @@ static struct tc_http make_http(struct chat *c, const struct chat_record *r,
     return (struct tc_http){
         .size = sizeof(struct tc_http),
         .lane = chat_send_lane(c, r),
-        .priority = priority_of(r),
-        .key = key_of(r),
-        .rates = rates_of(c, r),
+        .priority = chat_send_priority(r),
+        .key = chat_send_replace_key(r),
+        .rates = chat_send_rates(c, r),
         .flags = (is_durable(r) ? TC_DURABLE : 0u) | (is_idempotent(r) ? TC_IDEMPOTENT : 0u) |
                  (r->op == TC_OP_POLL ? TC_LONG_POLL : 0u) |
                  (is_live_create(r) ? TC_AFTER_MEMORY : 0u),
-        .timeout_ms = timeout_of(c, r),
-        .max_age_ms = max_age_of(r, extra->delay_ms),
+        .timeout_ms = chat_send_timeout_ms(c, r),
+        .max_age_ms = chat_send_max_age_ms(r, extra->delay_ms),
         .delay_ms = extra->delay_ms,
         .tag = tag,
     };
@@ -340,7 +341,7 @@ static struct tc_http make_http(struct chat *c, const struct chat_record *r,
 
 /* Whether the connector may be unable to express this operation for a chat or a message: the turn
  * continues without it, or with a substitute. */
-static bool may_be_impossible(const struct chat_record *r)
+static bool chat_send_is_optional(const struct chat_record *r)
 {
     return is_sign(r) || r->op == TC_OP_FETCH || r->op == TC_OP_STREAM_BEGIN ||
            (r->op == TC_OP_PRIVATE && r->silent);
@@ -380,7 +381,7 @@ int chat_send(struct chat *c, struct tc_turn *turn, const struct chat_record *r,
         rc = tc_http(turn, &http);
     else if (rc > 0)
         rc = 0; /* done */
-    else if (!may_be_impossible(r))
+    else if (!chat_send_is_optional(r))
         log_write(LOG_ERR, "chat", "instance %s: the connector cannot express operation %d",
                   c->inst->name, (int)r->op);
     free(tag);

@@ -113,7 +113,7 @@ static void *make_conf(const struct tc_plugin *extended)
 static void take(struct process *p, struct event *ev)
 {
     ev->u.meta = &ev->meta;
-    chat_turn_take_event(p->t, ev);
+    chat_turn_handle_event(p->t, ev);
     chat_end_callback(p->chat);
 }
 
@@ -163,7 +163,7 @@ static void reply(struct process *p, const char *tag, const char *id)
                                .error = "",
                                .http = &http};
     struct tc_verdict v = {0};
-    ok(chat_take_reply(p->chat, p->t, &r, &v), "a reply names %s", id);
+    ok(chat_handle_reply(p->chat, p->t, &r, &v), "a reply names %s", id);
     chat_end_callback(p->chat);
 }
 

@@ -138,9 +138,9 @@ void chat_card_deliver(struct chat_cards *cards, struct chat_place *place, const
     place->message = xstrdup(message);
     if (!message)
         return;
-    chat_recent_note(&cards->shown, chat_recent_hash(place->to.chat, chat_place_thread(place)), 0);
+    chat_recent_add(&cards->shown, chat_recent_hash(place->to.chat, chat_place_thread(place)), 0);
     if (!place->to.thread)
-        chat_recent_note(&cards->shown, chat_recent_hash(place->to.chat, NULL), 0);
+        chat_recent_add(&cards->shown, chat_recent_hash(place->to.chat, NULL), 0);
 }
 
 bool chat_place_is_at(const struct chat_place *place, const struct tc_target *at)

@@ -145,9 +145,9 @@ json_t *chat_inputs_read(const json_t *form, json_t *filled);
 
 /* ---- chat_draft.c ---- */
 
-struct chat_draft *chat_draft_of(struct chat_card *card, const char *user);
+struct chat_draft *chat_draft_get(struct chat_card *card, const char *user);
 /* Returns the draft that is shown; NULL: none. */
-const struct chat_draft *chat_draft_viewed(const struct chat_card *card);
+const struct chat_draft *chat_draft_get_viewed(const struct chat_card *card);
 void chat_draft_drop(struct chat_draft *d);
 /* Returns the current question of a draft; NULL: all are answered. d NULL: the first question. */
 const json_t *chat_draft_question(const struct chat_card *card, const struct chat_draft *d);

@@ -64,7 +64,7 @@ static void set_text(json_t *about, const char *key, const char *text, size_t mo
         json_object_set_new(about, cut_key.p, json_integer((json_int_t)cut));
 }
 
-static bool chat_about_is_said(const struct tc_request *ev, const char *value)
+static bool chat_card_repeats_text(const struct tc_request *ev, const char *value)
 {
     return value && ((ev->subject && strcmp(value, ev->subject) == 0) ||
                      (ev->message && strcmp(value, ev->message) == 0));
@@ -81,7 +81,7 @@ static void set_arguments(json_t *about, const struct tc_request *ev, size_t mos
     {
         const char *const said = json_string_value(value);
         char *const other = said ? NULL : json_value_text(value);
-        if (!chat_about_is_said(ev, said))
+        if (!chat_card_repeats_text(ev, said))
             buf_printf(&text, "%s%s: %s", text.len ? "\n" : "", key,
                        said    ? said
                        : other ? other
@@ -92,7 +92,8 @@ static void set_arguments(json_t *about, const struct tc_request *ev, size_t mos
     json_decref(args);
 }
 
-static void set_list(json_t *about, const char *key, const char *text, size_t most)
+static void chat_card_set_limited_list(json_t *about, const char *key, const char *text,
+                                       size_t most)
 {
     json_t *const list = text ? json_loads(text, 0, NULL) : NULL;
     while (json_array_size(list) > most)
@@ -102,14 +103,14 @@ static void set_list(json_t *about, const char *key, const char *text, size_t mo
     json_decref(list);
 }
 
-static size_t at_most(size_t most, size_t limit)
+static size_t chat_card_apply_limit(size_t most, size_t limit)
 {
     return limit && limit < most ? limit : most;
 }
 
 json_t *chat_card_describe(const struct tc_turn *turn, const struct tc_request *ev, size_t room)
 {
-    const size_t subject = at_most(SUBJECT_MAX, room / 2);
+    const size_t subject = chat_card_apply_limit(SUBJECT_MAX, room / 2);
     json_t *const about = json_pack("{s:s}", "kind", ev->kind);
     const int64_t wait_ms = ev->expires_ms - (int64_t)(ev->meta->ts * 1000);
     set_text(about, "tool", ev->tool, WORDS_MAX);
@@ -117,9 +118,9 @@ json_t *chat_card_describe(const struct tc_turn *turn, const struct tc_request *
     set_text(about, "reason", ev->reason, WORDS_MAX);
     set_text(about, "message", ev->message, WORDS_MAX);
     if (!ev->preview)
-        set_arguments(about, ev, ev->subject ? at_most(MORE_MAX, room / 6) : subject);
-    set_list(about, "questions", ev->questions, QUESTIONS_MAX);
-    set_list(about, "choices", ev->choices, OPTIONS_MAX);
+        set_arguments(about, ev, ev->subject ? chat_card_apply_limit(MORE_MAX, room / 6) : subject);
+    chat_card_set_limited_list(about, "questions", ev->questions, QUESTIONS_MAX);
+    chat_card_set_limited_list(about, "choices", ev->choices, OPTIONS_MAX);
     if (ev->expires_ms > 0 && wait_ms > 0)
         json_object_set_new(about, "wait_ms", json_integer(wait_ms));
     if (ev->to) /* shown in other chats: the card names the agent and the conversation */
@@ -130,7 +131,7 @@ json_t *chat_card_describe(const struct tc_turn *turn, const struct tc_request *
 }
 
 /* Copies the questions without descriptions of the options. */
-static json_t *short_questions(const json_t *questions, size_t most)
+static json_t *chat_card_shorten_questions(const json_t *questions, size_t most)
 {
     json_t *const all = json_array();
     size_t i, k;
@@ -165,6 +166,7 @@ json_t *chat_card_shorten(const json_t *about, unsigned grade)
     set_text(kept, "tool", chat_json_text(about, "tool"), 60);
     set_text(kept, "subject", chat_json_text(about, "subject"), texts[grade]);
     if (questions && grade < CHAT_CARD_GRADES - 1)
-        json_object_set_new(kept, "questions", short_questions(questions, texts[grade]));
+        json_object_set_new(kept, "questions",
+                            chat_card_shorten_questions(questions, texts[grade]));
     return kept;
 }

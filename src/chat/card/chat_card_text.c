@@ -49,7 +49,7 @@ bool chat_card_is_text(const char *text, bool *approval)
     return false;
 }
 
-static const char *title_of(const char *kind)
+static const char *chat_card_find_title(const char *kind)
 {
     size_t i = 0;
     while (titles[i].kind && (!kind || strcmp(titles[i].kind, kind) != 0))
@@ -170,7 +170,7 @@ static void write_form_questions(struct buf *out, const json_t *questions)
 static void write_questions(struct buf *out, const struct chat_card *card,
                             const struct tc_chat *table)
 {
-    const struct chat_draft *const d = chat_draft_viewed(card);
+    const struct chat_draft *const d = chat_draft_get_viewed(card);
     const json_t *const questions = json_object_get(card->about, "questions");
     const size_t count = json_array_size(questions), at = d ? d->at : 0;
     size_t i;
@@ -207,10 +207,10 @@ static void write_choices(struct buf *out, const struct chat_card *card)
     }
 }
 
-static enum text_id hint_of(const struct chat_card *card, const struct tc_chat *table)
+static enum text_id chat_card_find_hint(const struct chat_card *card, const struct tc_chat *table)
 {
     const enum tc_input input = table->input;
-    const json_t *const question = chat_draft_question(card, chat_draft_viewed(card));
+    const json_t *const question = chat_draft_question(card, chat_draft_get_viewed(card));
     const bool options = json_array_size(json_object_get(question, "options")) > 0;
     const bool presses = chat_card_has_buttons(input);
     const bool several = json_array_size(json_object_get(card->about, "questions")) > 1;
@@ -233,7 +233,7 @@ static void write_hints(struct buf *out, const struct chat_card *card, const str
     if (!chat_card_has_buttons(table->input) && chat_card_is_approval(card))
         write_choices(out, card);
     buf_add_str(out, "\n\n");
-    buf_add_str(out, texts_get(hint_of(card, table)));
+    buf_add_str(out, texts_get(chat_card_find_hint(card, table)));
     if (wait_ms > 0)
         write_wait(out, TEXT_CARD_HINT_WAIT, wait_ms);
 }
@@ -242,7 +242,7 @@ void chat_card_write(struct buf *out, const struct chat_card *card, const struct
 {
     const json_t *const about = card->about;
     buf_printf(out, "%s **%s**", card->ticket ? HAND : "❓",
-               title_of(chat_json_text(about, "kind")));
+               chat_card_find_title(chat_json_text(about, "kind")));
     write_code(out, about, "context");
     write_code(out, about, "tool");
     write_block(out, about, "subject", chat_json_true(about, "whole"));
@@ -316,7 +316,7 @@ static void add_button(json_t *buttons, const struct chat_card *card, const char
 
 static void add_option_buttons(json_t *buttons, const struct chat_card *card)
 {
-    const struct chat_draft *const d = chat_draft_viewed(card);
+    const struct chat_draft *const d = chat_draft_get_viewed(card);
     const json_t *const question = chat_draft_question(card, d), *option;
     const bool multi = chat_draft_is_multi(question);
     size_t i;

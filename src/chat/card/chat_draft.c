@@ -16,7 +16,7 @@ void chat_draft_drop(struct chat_draft *d)
     d->at = 0;
 }
 
-static struct chat_draft *find(const struct chat_card *card, const char *user)
+static struct chat_draft *chat_draft_find(const struct chat_card *card, const char *user)
 {
     for (size_t i = 0; i < card->draft_count; i++)
         if (strcmp(card->drafts[i].user, user) == 0)
@@ -25,9 +25,9 @@ static struct chat_draft *find(const struct chat_card *card, const char *user)
 }
 
 /* Returns the draft of the person; if there are too many, the oldest draft is removed. */
-struct chat_draft *chat_draft_of(struct chat_card *card, const char *user)
+struct chat_draft *chat_draft_get(struct chat_card *card, const char *user)
 {
-    struct chat_draft *const known = find(card, user);
+    struct chat_draft *const known = chat_draft_find(card, user);
     if (known)
         return known;
     if (card->draft_count == CHAT_DRAFTS) {
@@ -40,9 +40,9 @@ struct chat_draft *chat_draft_of(struct chat_card *card, const char *user)
     return d;
 }
 
-const struct chat_draft *chat_draft_viewed(const struct chat_card *card)
+const struct chat_draft *chat_draft_get_viewed(const struct chat_card *card)
 {
-    return card->viewer ? find(card, card->viewer) : NULL;
+    return card->viewer ? chat_draft_find(card, card->viewer) : NULL;
 }
 
 const json_t *chat_draft_question(const struct chat_card *card, const struct chat_draft *d)
@@ -55,7 +55,7 @@ bool chat_draft_is_multi(const json_t *question)
     return chat_json_true(question, "multi");
 }
 
-static size_t index_of(const json_t *list, const char *label)
+static size_t chat_draft_find_label(const json_t *list, const char *label)
 {
     size_t i;
     const json_t *one;
@@ -70,10 +70,10 @@ static size_t index_of(const json_t *list, const char *label)
 
 bool chat_draft_is_ticked(const struct chat_draft *d, const char *label)
 {
-    return index_of(json_array_get(d->answers, d->at), label) != SIZE_MAX;
+    return chat_draft_find_label(json_array_get(d->answers, d->at), label) != SIZE_MAX;
 }
 
-static json_t *ticked(struct chat_draft *d)
+static json_t *chat_draft_get_answers(struct chat_draft *d)
 {
     if (json_array_size(d->answers) == d->at)
         json_array_append_new(d->answers, json_array());
@@ -82,8 +82,8 @@ static json_t *ticked(struct chat_draft *d)
 
 void chat_draft_tick(struct chat_draft *d, const char *label)
 {
-    json_t *const list = ticked(d);
-    const size_t i = index_of(list, label);
+    json_t *const list = chat_draft_get_answers(d);
+    const size_t i = chat_draft_find_label(list, label);
     if (i != SIZE_MAX)
         json_array_remove(list, i);
     else
@@ -93,7 +93,7 @@ void chat_draft_tick(struct chat_draft *d, const char *label)
 bool chat_draft_answer(const struct chat_card *card, struct chat_draft *d, const char *text)
 {
     const bool multi = chat_draft_is_multi(chat_draft_question(card, d));
-    json_t *const list = multi ? ticked(d) : NULL;
+    json_t *const list = multi ? chat_draft_get_answers(d) : NULL;
     if (text)
         json_array_append_new(multi ? list : d->answers, json_string(text));
     if (multi ? json_array_size(list) == 0 : !text)

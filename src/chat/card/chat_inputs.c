@@ -88,7 +88,7 @@ static void inputs_add_answer(json_t *answers, const json_t *field, json_t *text
 }
 
 /* Adds the options with these numbers as answers. */
-static void take_numbers(json_t *answers, const json_t *field, const char *numbers)
+static void chat_inputs_add_numbered(json_t *answers, const json_t *field, const char *numbers)
 {
     for (const char *p = numbers; p && *p; p += strspn(p, ",")) {
         char *end;
@@ -100,15 +100,16 @@ static void take_numbers(json_t *answers, const json_t *field, const char *numbe
     }
 }
 
-static void take_picked(json_t *answers, const json_t *field, const json_t *value)
+static void chat_inputs_add_picked(json_t *answers, const json_t *field, const json_t *value)
 {
     size_t i;
     const json_t *one;
-    take_numbers(answers, field, json_string_value(value));
-    json_array_foreach(value, i, one) take_numbers(answers, field, json_string_value(one));
+    chat_inputs_add_numbered(answers, field, json_string_value(value));
+    json_array_foreach(value, i, one)
+        chat_inputs_add_numbered(answers, field, json_string_value(one));
 }
 
-static void take_written(json_t *answers, const json_t *field, json_t *value)
+static void chat_inputs_add_written(json_t *answers, const json_t *field, json_t *value)
 {
     const char *const text = json_string_value(value);
     if (text && text[strspn(text, BLANKS)])
@@ -121,8 +122,8 @@ json_t *chat_inputs_read(const json_t *form, json_t *filled)
     const char *id;
     json_t *value;
     json_object_foreach(filled, id, value)
-        take_picked(answers, inputs_find_field(form, id, PICK), value);
+        chat_inputs_add_picked(answers, inputs_find_field(form, id, PICK), value);
     json_object_foreach(filled, id, value)
-        take_written(answers, inputs_find_field(form, id, WRITE), value);
+        chat_inputs_add_written(answers, inputs_find_field(form, id, WRITE), value);
     return answers;
 }

@@ -194,7 +194,7 @@ struct chat_delivery_decision chat_delivery_next(struct chat_record *r,
 void chat_delivery_renew(struct chat_record *r, struct chat_delivery_policy *policy,
                          int64_t until_ms);
 /* Whether the table contains this transition. */
-bool chat_delivery_permits(enum chat_delivery_state from, enum chat_delivery_event event,
-                           enum chat_delivery_state to);
+bool chat_delivery_permits_transition(enum chat_delivery_state from, enum chat_delivery_event event,
+                                      enum chat_delivery_state to);
 
 #endif

@@ -29,7 +29,7 @@ bool chat_recent_has(const struct chat_recent *r, uint64_t what, int64_t since_m
     return i < CHAT_RECENT_MAX && r->list[i].at_ms >= since_ms;
 }
 
-void chat_recent_note(struct chat_recent *r, uint64_t what, int64_t at_ms)
+void chat_recent_add(struct chat_recent *r, uint64_t what, int64_t at_ms)
 {
     size_t i = chat_recent_find(r, what);
     if (i == CHAT_RECENT_MAX)
@@ -53,5 +53,5 @@ void chat_recent_read(struct chat_recent *r, const char *text)
 {
     char *end;
     for (uint64_t what; text && (what = strtoull(text, &end, 16)); text = end)
-        chat_recent_note(r, what, 0);
+        chat_recent_add(r, what, 0);
 }

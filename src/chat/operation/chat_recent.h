@@ -22,7 +22,7 @@ uint64_t chat_recent_hash(const char *a, const char *b);
 /* Whether the hash was noted at `since_ms` or later, on the clock of `at_ms`. */
 bool chat_recent_has(const struct chat_recent *r, uint64_t what, int64_t since_ms);
 /* Notes a hash; a hash that is in the set only gets a new time. */
-void chat_recent_note(struct chat_recent *r, uint64_t what, int64_t at_ms);
+void chat_recent_add(struct chat_recent *r, uint64_t what, int64_t at_ms);
 /* Returns the hashes without their times as text, oldest first; owned by the caller (free). */
 char *chat_recent_write(const struct chat_recent *r);
 /* Notes the hashes of a text of chat_recent_write at the time 0; NULL: none. */

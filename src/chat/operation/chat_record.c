@@ -92,14 +92,14 @@ static void read_members(struct chat_record *r, const json_t *json)
         *(bool *)(base + flags[i].offset) = chat_json_true(json, flags[i].key);
 }
 
-static bool is_below(const json_t *json, const char *key, int64_t count)
+static bool chat_record_is_number_below(const json_t *json, const char *key, int64_t count)
 {
     const int64_t n = chat_json_int(json, key);
     return n >= 0 && n < count;
 }
 
 /* Checks conditions of the delivery: a file is delivered as a file, and an edit has a message. */
-static bool fits_state(const json_t *json)
+static bool chat_record_is_state_valid(const json_t *json)
 {
     const bool is_file = chat_json_text(json, "fn") != NULL;
     if (chat_json_int(json, "o") == TC_OP_FETCH)
@@ -120,7 +120,7 @@ static bool fits_state(const json_t *json)
 
 /* Checks the end of a stream: it names the stream, and an end with the answer also has the text,
  * from which ordinary messages can be made. */
-static bool fits_stream(const json_t *json)
+static bool chat_record_is_stream_valid(const json_t *json)
 {
     const bool answers = strcmp(chat_json_text(json, "s"), CHAT_SLOT_STREAMED) == 0;
     const bool ends = chat_json_int(json, "o") == TC_OP_STREAM_END;
@@ -129,11 +129,14 @@ static bool fits_stream(const json_t *json)
                          !chat_json_text(json, "fn")));
 }
 
-static bool is_sane(const json_t *json)
+static bool chat_record_is_valid(const json_t *json)
 {
-    return json_is_object(json) && chat_json_text(json, "s") && is_below(json, "o", TC_OPS) &&
-           is_below(json, "ro", TC_ROLES) && is_below(json, "ds", CHAT_DELIVERY_STATES) &&
-           is_below(json, "re", TC_REACTION_INTERRUPT + 1) && fits_state(json) && fits_stream(json);
+    return json_is_object(json) && chat_json_text(json, "s") &&
+           chat_record_is_number_below(json, "o", TC_OPS) &&
+           chat_record_is_number_below(json, "ro", TC_ROLES) &&
+           chat_record_is_number_below(json, "ds", CHAT_DELIVERY_STATES) &&
+           chat_record_is_number_below(json, "re", TC_REACTION_INTERRUPT + 1) &&
+           chat_record_is_state_valid(json) && chat_record_is_stream_valid(json);
 }
 
 bool chat_record_read(struct chat_record *r, const char *tag)
@@ -141,7 +144,7 @@ bool chat_record_read(struct chat_record *r, const char *tag)
     const size_t n = strlen(TAG_MARK);
     json_t *const json =
         tag && strncmp(tag, TAG_MARK, n) == 0 ? json_loads(tag + n, 0, NULL) : NULL;
-    if (!is_sane(json)) {
+    if (!chat_record_is_valid(json)) {
         json_decref(json);
         return false;
     }

@@ -49,7 +49,7 @@ void chat_text_escape(struct buf *out, const char *text)
 }
 
 /* Returns the length of the longest run of backticks in the text. */
-static size_t longest_run(const char *text, size_t len)
+static size_t chat_text_longest_backticks(const char *text, size_t len)
 {
     size_t longest = 0, run = 0;
     for (size_t i = 0; i < len; i++) {
@@ -68,7 +68,7 @@ static void add_fence(struct buf *out, size_t n)
 void chat_text_add_code(struct buf *out, const char *text, size_t cap)
 {
     const size_t len = utf8_truncated_len(text, strlen(text), cap);
-    const size_t fence = longest_run(text, len) + 1;
+    const size_t fence = chat_text_longest_backticks(text, len) + 1;
     add_fence(out, fence);
     buf_add_char(out, ' ');
     for (size_t i = 0; i < len; i++)
@@ -79,7 +79,7 @@ void chat_text_add_code(struct buf *out, const char *text, size_t cap)
 
 void chat_text_add_block(struct buf *out, const char *text, size_t len)
 {
-    const size_t run = longest_run(text, len), fence = run < 3 ? 3 : run + 1;
+    const size_t run = chat_text_longest_backticks(text, len), fence = run < 3 ? 3 : run + 1;
     buf_add_char(out, '\n');
     add_fence(out, fence);
     buf_add_char(out, '\n');

@@ -29,7 +29,7 @@ void chat_view_clip(char *out, size_t cap, const char *text)
 
 /* ---- narration ---- */
 
-static void chat_view_note_message(struct chat_view *v, const char *id)
+static void chat_view_set_message(struct chat_view *v, const char *id)
 {
     char now[CHAT_VIEW_ID];
     chat_view_clip(now, sizeof now, id ? id : "");
@@ -38,9 +38,9 @@ static void chat_view_note_message(struct chat_view *v, const char *id)
 }
 
 /* Updates the headline, which is the last line of narration that is not blank. */
-static void narrate(struct chat_view *v, const struct tc_narration *ev)
+static void chat_view_handle_narration(struct chat_view *v, const struct tc_narration *ev)
 {
-    chat_view_note_message(v, ev->message_id);
+    chat_view_set_message(v, ev->message_id);
     for (const char *p = ev->text; *p;) {
         const size_t n = strcspn(p, "\n");
         char line[CHAT_VIEW_HEADLINE + 8], joined[2 * CHAT_VIEW_HEADLINE + 8];
@@ -69,7 +69,7 @@ static void chat_view_append_thinking(struct chat_view *v, const char *text)
 
 /* Writes a summary of the arguments: the first argument that is a text; arguments with known names
  * come first. */
-static void summarize(char *out, size_t cap, const char *args)
+static void chat_view_summarize_args(char *out, size_t cap, const char *args)
 {
     static const char *const telling[] = {"/command", "/cmd",   "/file_path", "/path",
                                           "/pattern", "/query", "/url",       "/description"};
@@ -90,7 +90,7 @@ static void summarize(char *out, size_t cap, const char *args)
 }
 
 /* Returns the last part of mcp__server__tool. */
-static const char *short_name(const char *tool)
+static const char *chat_view_short_tool_name(const char *tool)
 {
     const char *const server = strncmp(tool, "mcp__", 5) == 0 ? tool + 5 : NULL;
     const char *const end = server ? strstr(server, "__") : NULL;
@@ -102,13 +102,14 @@ void chat_view_read_call(struct chat_view_line *line, const struct tc_tool_call 
     *line = (struct chat_view_line){.state = TC_LINE_RUNNING, .began_ms = now_ms};
     char name[96];
     snprintf(name, sizeof name, "%.40s%s%.40s", ev->meta->agent ? ev->meta->agent : "",
-             ev->meta->agent ? " · " : "", short_name(ev->name));
+             ev->meta->agent ? " · " : "", chat_view_short_tool_name(ev->name));
     chat_view_clip(line->id, sizeof line->id, ev->tool_use_id);
     chat_view_clip(line->name, sizeof line->name, name);
-    summarize(line->summary, sizeof line->summary, ev->args);
+    chat_view_summarize_args(line->summary, sizeof line->summary, ev->args);
 }
 
-static void call(struct chat_view *v, const struct tc_tool_call *ev, int64_t now_ms)
+static void chat_view_handle_call(struct chat_view *v, const struct tc_tool_call *ev,
+                                  int64_t now_ms)
 {
     if (v->line_count == CHAT_VIEW_LINES)
         memmove(v->lines, v->lines + 1, --v->line_count * sizeof *v->lines);
@@ -126,7 +127,8 @@ bool chat_view_finish_line(struct chat_view_line *line, const char *id,
     return true;
 }
 
-static void finish(struct chat_view *v, const struct tc_tool_result *ev, int64_t now_ms)
+static void chat_view_handle_tool_result(struct chat_view *v, const struct tc_tool_result *ev,
+                                         int64_t now_ms)
 {
     char id[CHAT_VIEW_ID];
     chat_view_clip(id, sizeof id, ev->tool_use_id);
@@ -136,7 +138,7 @@ static void finish(struct chat_view *v, const struct tc_tool_result *ev, int64_t
 
 /* ---- usage ---- */
 
-static int64_t tokens_of(const struct tc_usage *ev)
+static int64_t chat_view_count_tokens(const struct tc_usage *ev)
 {
     int64_t sum;
     if (ev->total_tokens >= 0)
@@ -150,7 +152,7 @@ static int64_t tokens_of(const struct tc_usage *ev)
 static void chat_view_count_usage(struct chat_view *v, const struct tc_usage *ev)
 {
     const bool whole = strcmp(ev->scope, "turn") == 0;
-    const int64_t tokens = tokens_of(ev);
+    const int64_t tokens = chat_view_count_tokens(ev);
     if (tokens >= 0 &&
         __builtin_add_overflow(whole || v->tokens < 0 ? 0 : v->tokens, tokens, &v->tokens))
         v->tokens = INT64_MAX;
@@ -160,7 +162,7 @@ static void chat_view_count_usage(struct chat_view *v, const struct tc_usage *ev
 
 /* ---- events ---- */
 
-static bool notice(struct chat_view *v, const struct tc_notice *ev)
+static bool chat_view_handle_notice(struct chat_view *v, const struct tc_notice *ev)
 {
     const bool shown = strcmp(ev->level, "warn") == 0 || strcmp(ev->level, "error") == 0;
     if (ev->code && strcmp(ev->code, "retracted") == 0) {
@@ -176,21 +178,22 @@ static bool notice(struct chat_view *v, const struct tc_notice *ev)
 }
 
 /* Updates the view. Returns whether the event causes a progress message. */
-static bool fold(struct chat_view *v, const struct event *ev, int64_t now_ms, bool thinking)
+static bool chat_view_apply_event(struct chat_view *v, const struct event *ev, int64_t now_ms,
+                                  bool thinking)
 {
     switch ((int)ev->kind) {
     case TC_NARRATION:
         if (!ev->meta.agent)
-            narrate(v, &ev->u.narration);
+            chat_view_handle_narration(v, &ev->u.narration);
         return !ev->meta.agent;
     case TC_THINKING:
         chat_view_append_thinking(v, ev->u.thinking.text);
         return thinking && ev->u.thinking.text_len > 0;
     case TC_TOOL_CALL:
-        call(v, &ev->u.tool_call, now_ms);
+        chat_view_handle_call(v, &ev->u.tool_call, now_ms);
         return true;
     case TC_TOOL_RESULT:
-        finish(v, &ev->u.tool_result, now_ms);
+        chat_view_handle_tool_result(v, &ev->u.tool_result, now_ms);
         return true;
     case TC_PROGRESS:
         if (!ev->u.progress.message || !*ev->u.progress.message)
@@ -198,7 +201,7 @@ static bool fold(struct chat_view *v, const struct event *ev, int64_t now_ms, bo
         chat_view_clip(v->notice, sizeof v->notice, ev->u.progress.message);
         return true;
     case TC_NOTICE:
-        return notice(v, &ev->u.notice);
+        return chat_view_handle_notice(v, &ev->u.notice);
     case TC_USAGE:
         chat_view_count_usage(v, &ev->u.usage);
         return false;
@@ -207,9 +210,9 @@ static bool fold(struct chat_view *v, const struct event *ev, int64_t now_ms, bo
     }
 }
 
-bool chat_view_fold(struct chat_view *v, const struct event *ev, int64_t now_ms, bool thinking)
+bool chat_view_update(struct chat_view *v, const struct event *ev, int64_t now_ms, bool thinking)
 {
-    const bool shown = fold(v, ev, now_ms, thinking);
+    const bool shown = chat_view_apply_event(v, ev, now_ms, thinking);
     v->active_ms = now_ms;
     v->visible |= shown;
     return shown;

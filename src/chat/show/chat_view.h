@@ -50,7 +50,7 @@ bool chat_view_finish_line(struct chat_view_line *line, const char *id,
 void chat_view_init(struct chat_view *v, int64_t now_ms);
 /* Updates the view with an event. thinking: the progress message shows thinking. Returns whether
  * the progress message must change. */
-bool chat_view_fold(struct chat_view *v, const struct event *ev, int64_t now_ms, bool thinking);
+bool chat_view_update(struct chat_view *v, const struct event *ev, int64_t now_ms, bool thinking);
 enum tc_phase chat_view_phase(const struct chat_view *v);
 /* Returns the structure for connectors. `lines` has CHAT_VIEW_LINES elements and outlives it. */
 struct tc_view chat_view_export(const struct chat_view *v, int64_t now_ms, bool thinking,

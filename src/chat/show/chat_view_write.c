@@ -59,7 +59,7 @@ static void write_lines(struct buf *out, const struct tc_view *view)
         chat_view_write_line(out, &view->lines[i]);
 }
 
-static void write_state(struct buf *out, const struct tc_view *view)
+static void chat_view_write_state(struct buf *out, const struct tc_view *view)
 {
     if (view->waiting)
         write_line_of(out, TEXT_CHAT_WAITING, view->waiting);
@@ -93,7 +93,7 @@ void chat_view_write(struct buf *out, const struct tc_view *view)
         chat_text_escape(out, view->notice);
         buf_add_str(out, "\\\n");
     }
-    write_state(out, view);
+    chat_view_write_state(out, view);
 }
 
 /* ---- the numbers of a turn ---- */
@@ -117,7 +117,7 @@ void chat_view_write_tokens(struct buf *out, const struct chat_view *v)
         add_number(out, TEXT_CHAT_TOKENS, v->tokens);
 }
 
-static void add_work(struct buf *out, const struct chat_view *v)
+static void chat_view_add_work(struct buf *out, const struct chat_view *v)
 {
     if (v->tools)
         add_number(out, TEXT_CHAT_TOOLS, v->tools);
@@ -127,7 +127,7 @@ static void add_work(struct buf *out, const struct chat_view *v)
 void chat_view_write_summary(struct buf *out, const struct chat_view *v, int64_t now_ms)
 {
     add_with_time(out, TEXT_CHAT_DONE_IN, now_ms - v->began_ms);
-    add_work(out, v);
+    chat_view_add_work(out, v);
 }
 
 void chat_view_write_footer(struct buf *out, const struct chat_view *v, int64_t elapsed_ms)
@@ -135,7 +135,7 @@ void chat_view_write_footer(struct buf *out, const struct chat_view *v, int64_t 
     CLEANUP_BUF struct buf cost = {0};
     if (elapsed_ms >= 0)
         chat_text_add_time(out, elapsed_ms);
-    add_work(out, v);
+    chat_view_add_work(out, v);
     if (!(v->cost_usd >= 0.0001 && v->cost_usd < 1e9))
         return;
     chat_view_separate(out);

@@ -82,8 +82,8 @@ void chat_batch_move(struct chat_batch *to, struct chat_batch *from, struct chat
     chat_batch_set_count(from, from->count - n);
 }
 
-void chat_batch_take_back(struct chat_batch *b, struct chat_batch *first, struct chat_lines *lines,
-                          size_t most)
+void chat_batch_return_items(struct chat_batch *b, struct chat_batch *first,
+                             struct chat_lines *lines, size_t most)
 {
     chat_batch_move(first, b, lines, b->count, most);
     const struct chat_batch empty = *b;

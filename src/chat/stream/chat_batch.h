@@ -37,8 +37,8 @@ void chat_batch_add_line(struct chat_batch *b, struct chat_lines *lines, size_t 
 void chat_batch_move(struct chat_batch *to, struct chat_batch *from, struct chat_lines *lines,
                      size_t n, size_t most);
 /* Puts the items of `first` in front of those of `b`. */
-void chat_batch_take_back(struct chat_batch *b, struct chat_batch *first, struct chat_lines *lines,
-                          size_t most);
+void chat_batch_return_items(struct chat_batch *b, struct chat_batch *first,
+                             struct chat_lines *lines, size_t most);
 /* Removes all items except lines, or except texts. */
 void chat_batch_drop(struct chat_batch *b, struct chat_lines *lines, bool texts);
 void chat_batch_clear(struct chat_batch *b, struct chat_lines *lines);

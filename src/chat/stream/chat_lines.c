@@ -71,8 +71,8 @@ static struct chat_line *chat_lines_begin_named(struct chat_lines *l, enum chat_
 
 /* ---- events ---- */
 
-struct chat_line *chat_lines_call(struct chat_lines *l, const struct tc_tool_call *ev,
-                                  int64_t now_ms)
+struct chat_line *chat_lines_begin_call(struct chat_lines *l, const struct tc_tool_call *ev,
+                                        int64_t now_ms)
 {
     struct chat_view_line is;
     chat_view_read_call(&is, ev, now_ms);
@@ -106,7 +106,7 @@ struct chat_line *chat_lines_finish(struct chat_lines *l, const struct tc_tool_r
     return NULL;
 }
 
-struct chat_line *chat_lines_think(struct chat_lines *l, const char *text, int64_t now_ms)
+struct chat_line *chat_lines_add_thinking(struct chat_lines *l, const char *text, int64_t now_ms)
 {
     struct chat_line *line = chat_lines_find_running(l, CHAT_LINE_THINKING);
     const bool is_new = !line;
@@ -117,16 +117,17 @@ struct chat_line *chat_lines_think(struct chat_lines *l, const char *text, int64
     return more || is_new ? line : NULL;
 }
 
-struct chat_line *chat_lines_fall_silent(struct chat_lines *l, int64_t since_ms, bool waiting)
+struct chat_line *chat_lines_begin_silence(struct chat_lines *l, int64_t since_ms, bool waiting)
 {
-    if (chat_lines_run(l))
+    if (chat_lines_has_running(l))
         return NULL;
     return chat_lines_begin_named(
         l, CHAT_LINE_SILENCE, "silence",
         texts_get(waiting ? TEXT_CHAT_LINE_WAITING : TEXT_CHAT_LINE_WORKING), since_ms);
 }
 
-struct chat_line *chat_lines_settle(struct chat_lines *l, enum chat_line_kind kind, int64_t now_ms)
+struct chat_line *chat_lines_complete_running(struct chat_lines *l, enum chat_line_kind kind,
+                                              int64_t now_ms)
 {
     struct chat_line *const line = chat_lines_find_running(l, kind);
     if (line) {
@@ -138,7 +139,7 @@ struct chat_line *chat_lines_settle(struct chat_lines *l, enum chat_line_kind ki
 
 /* ---- reading ---- */
 
-bool chat_lines_run(const struct chat_lines *l)
+bool chat_lines_has_running(const struct chat_lines *l)
 {
     for (size_t i = 0; i < l->count; i++)
         if (l->list[i].is.state == TC_LINE_RUNNING)
@@ -146,7 +147,7 @@ bool chat_lines_run(const struct chat_lines *l)
     return false;
 }
 
-struct chat_line *chat_lines_after(struct chat_lines *l, const struct chat_line *previous)
+struct chat_line *chat_lines_next_shown(struct chat_lines *l, const struct chat_line *previous)
 {
     struct chat_line *best = NULL;
     for (size_t i = 0; i < l->count; i++) {
@@ -162,7 +163,7 @@ size_t chat_line_size(const struct chat_line *line)
     return strlen(line->is.name) + strlen(line->is.summary) + 2 * strlen(line->detail) + LINE_FRAME;
 }
 
-static const char *chat_lines_continued(const char *summary, struct arena *arena)
+static const char *chat_lines_mark_continued(const char *summary, struct arena *arena)
 {
     const char *const text = texts_get(TEXT_CHAT_LINE_CONTINUED);
     return *summary ? arena_sprintf(arena, "%s — %s", summary, text) : text;
@@ -177,7 +178,7 @@ struct tc_tool_line chat_line_export(const struct chat_line *line, unsigned numb
     return (struct tc_tool_line){
         .id = line->is.id,
         .name = line->is.name,
-        .summary = leaves ? chat_lines_continued(line->is.summary, arena) : line->is.summary,
+        .summary = leaves ? chat_lines_mark_continued(line->is.summary, arena) : line->is.summary,
         .state = runs && end != CHAT_LINE_RUNS ? TC_LINE_OK : line->is.state,
         .took_ms = runs ? now_ms - line->is.began_ms : line->is.took_ms,
         .detail = *rest && !leaves ? arena_strdup(arena, rest) : NULL,

@@ -36,19 +36,20 @@ struct chat_lines {
 void chat_lines_fini(struct chat_lines *l);
 /* Each function returns the line that must be shown, or shown again; NULL: nothing has changed.
  * Valid until the next line begins. */
-struct chat_line *chat_lines_call(struct chat_lines *l, const struct tc_tool_call *ev,
-                                  int64_t now_ms);
+struct chat_line *chat_lines_begin_call(struct chat_lines *l, const struct tc_tool_call *ev,
+                                        int64_t now_ms);
 struct chat_line *chat_lines_finish(struct chat_lines *l, const struct tc_tool_result *ev,
                                     int64_t now_ms);
-struct chat_line *chat_lines_think(struct chat_lines *l, const char *text, int64_t now_ms);
+struct chat_line *chat_lines_add_thinking(struct chat_lines *l, const char *text, int64_t now_ms);
 /* Begins a line for a silence: no event since `since_ms`, and no running line. */
-struct chat_line *chat_lines_fall_silent(struct chat_lines *l, int64_t since_ms, bool waiting);
+struct chat_line *chat_lines_begin_silence(struct chat_lines *l, int64_t since_ms, bool waiting);
 /* Ends a running line of that kind. */
-struct chat_line *chat_lines_settle(struct chat_lines *l, enum chat_line_kind kind, int64_t now_ms);
+struct chat_line *chat_lines_complete_running(struct chat_lines *l, enum chat_line_kind kind,
+                                              int64_t now_ms);
 
-bool chat_lines_run(const struct chat_lines *l);
+bool chat_lines_has_running(const struct chat_lines *l);
 /* Returns the line that began next; previous NULL: the first line. NULL: none. */
-struct chat_line *chat_lines_after(struct chat_lines *l, const struct chat_line *previous);
+struct chat_line *chat_lines_next_shown(struct chat_lines *l, const struct chat_line *previous);
 /* Returns the bytes that the line needs in a stream. */
 size_t chat_line_size(const struct chat_line *line);
 

@@ -19,7 +19,7 @@ void chat_said_begin(struct chat_said *s, const char *message_id)
     chat_view_clip(s->message_id, sizeof s->message_id, message_id ? message_id : "");
 }
 
-bool chat_said_is_of(const struct chat_said *s, const char *message_id)
+bool chat_said_is_of_message(const struct chat_said *s, const char *message_id)
 {
     char id[sizeof s->message_id];
     if (!message_id)
@@ -28,9 +28,9 @@ bool chat_said_is_of(const struct chat_said *s, const char *message_id)
     return strcmp(id, s->message_id) == 0;
 }
 
-bool chat_said_goes_on(const struct chat_said *s, const char *message_id)
+bool chat_said_continues(const struct chat_said *s, const char *message_id)
 {
-    return !s->over && (!message_id || chat_said_is_of(s, message_id));
+    return !s->over && (!message_id || chat_said_is_of_message(s, message_id));
 }
 
 bool chat_said_add(struct chat_said *s, const char *text, size_t len)
@@ -41,7 +41,7 @@ bool chat_said_add(struct chat_said *s, const char *text, size_t len)
     return true;
 }
 
-struct str chat_said_tell(struct chat_said *s, bool all)
+struct str chat_said_read_new(struct chat_said *s, bool all)
 {
     const struct str rest = {s->text.p + s->told, s->text.len - s->told};
     const size_t n = !rest.len ? 0 : all ? rest.len : markdown_stable_length(rest);
@@ -54,7 +54,7 @@ static const char *chat_said_skip_blanks(const char *p)
     return p + strspn(p, " \t\r\n");
 }
 
-const char *chat_said_rest(const struct chat_said *s, const char *answer)
+const char *chat_said_rest_of_answer(const struct chat_said *s, const char *answer)
 {
     const bool counts = s->told > 0 && !s->over;
     const char *const from = chat_said_skip_blanks(answer);

@@ -27,16 +27,16 @@ void chat_said_fini(struct chat_said *s);
 /* Begins a text of that message; message_id NULL: the message is not known. */
 void chat_said_begin(struct chat_said *s, const char *message_id);
 /* Whether narration of that message continues the text: no other event has come between. */
-bool chat_said_goes_on(const struct chat_said *s, const char *message_id);
+bool chat_said_continues(const struct chat_said *s, const char *message_id);
 /* Whether the text belongs to that message. */
-bool chat_said_is_of(const struct chat_said *s, const char *message_id);
+bool chat_said_is_of_message(const struct chat_said *s, const char *message_id);
 /* Adds text. False: the text is too long. */
 bool chat_said_add(struct chat_said *s, const char *text, size_t len);
 /* Returns the next text for the stream: the complete rest (all), or the part of it that later
  * narration cannot change. The text then counts as sent. Valid until the next change. */
-struct str chat_said_tell(struct chat_said *s, bool all);
+struct str chat_said_read_new(struct chat_said *s, bool all);
 /* Returns the rest of the answer, which has not been sent. NULL: the text that was sent is not the
  * beginning of the answer, or was deleted. */
-const char *chat_said_rest(const struct chat_said *s, const char *answer);
+const char *chat_said_rest_of_answer(const struct chat_said *s, const char *answer);
 
 #endif

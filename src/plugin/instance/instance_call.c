@@ -211,7 +211,7 @@ int instance_call_on_reply(struct instance *in, struct instance_turn *t, struct 
     struct tc_verdict v = r->verdict;
     int rc = 0;
     const bool is_own = (in->issuers && instance_issuer_handle_reply(in, &r->reply, &v)) ||
-                        (in->chat && chat_take_reply(in->chat, turn->chat, &r->reply, &v));
+                        (in->chat && chat_handle_reply(in->chat, turn->chat, &r->reply, &v));
     if (!is_own && in->loaded->sink.on_reply) {
         rc = instance_call_begin(in, STATUS_REPLY, turn->handle.id)
                  ? in->loaded->sink.on_reply(&turn->handle, &r->reply, &v)

@@ -79,7 +79,7 @@ int instance_chat_take_event(struct instance_turn *t, const struct event *ev)
     if (!t->chat)
         return 0;
     status_page_enter_callback(t->in->status, (int)ev->kind, t->handle.id);
-    const int rc = chat_turn_take_event(t->chat, ev);
+    const int rc = chat_turn_handle_event(t->chat, ev);
     status_page_leave_callback(t->in->status);
     return rc;
 }
@@ -97,13 +97,13 @@ static struct instance *services_check_chat(struct tc_turn *turn, const char *se
 enum tc_accepted service_chat_receive(struct tc_turn *turn, const struct tc_chat_message *message)
 {
     struct instance *const in = services_check_chat(turn, "tc_chat_receive");
-    return in && message ? chat_take_message(in->chat, message) : TC_INVALID;
+    return in && message ? chat_handle_message(in->chat, message) : TC_INVALID;
 }
 
 int service_chat_act(struct tc_turn *turn, const struct tc_chat_action *action)
 {
     struct instance *const in = services_check_chat(turn, "tc_chat_act");
-    return in && action ? chat_take_action(in->chat, action) : 0;
+    return in && action ? chat_handle_action(in->chat, action) : 0;
 }
 
 const struct tc_field *service_chat_form(struct tc_turn *turn, const struct tc_chat_action *action,
@@ -164,7 +164,7 @@ void service_feed_page(struct tc_turn *turn, const char *key, const struct tc_re
 {
     struct chat *const c = services_check_feed(turn, "tc_feed_page");
     if (c && key && reply)
-        chat_gap_take(c, key, reply, events, next);
+        chat_gap_handle_page(c, key, reply, events, next);
 }
 
 int service_chat_describe(struct tc_instance *inst, const struct tc_chat *table)

@@ -18,28 +18,33 @@ static void say(struct chat_said *s, const char *text)
 static void test_said(void)
 {
     struct chat_said s = {0};
-    is_str(chat_said_rest(&s, " A."), "A.", "without shown text the complete answer is the rest");
+    is_str(chat_said_rest_of_answer(&s, " A."), "A.",
+           "without shown text the complete answer is the rest");
     say(&s, "\nA.\n\nB");
-    is_int((long long)chat_said_tell(&s, false).len, 5, "settled text is shown");
-    is_int((long long)chat_said_tell(&s, false).len, 0, "once");
-    is_str(chat_said_rest(&s, "A.\n\nB."), "B.", "the rest of the answer follows the shown text");
-    is_str(chat_said_rest(&s, "A."), "", "an answer may lack the white space at the end");
-    ok(!chat_said_rest(&s, "A"), "an answer shorter than the shown text is another answer");
-    ok(!chat_said_rest(&s, "B.\n\nA."), "another answer has no rest");
+    is_int((long long)chat_said_read_new(&s, false).len, 5, "settled text is shown");
+    is_int((long long)chat_said_read_new(&s, false).len, 0, "once");
+    is_str(chat_said_rest_of_answer(&s, "A.\n\nB."), "B.",
+           "the rest of the answer follows the shown text");
+    is_str(chat_said_rest_of_answer(&s, "A."), "", "an answer may lack the white space at the end");
+    ok(!chat_said_rest_of_answer(&s, "A"),
+       "an answer shorter than the shown text is another answer");
+    ok(!chat_said_rest_of_answer(&s, "B.\n\nA."), "another answer has no rest");
     s.gone = true;
-    ok(!chat_said_rest(&s, "A.\n\nB."),
+    ok(!chat_said_rest_of_answer(&s, "A.\n\nB."),
        "after a part of the shown text was removed there is no rest");
     s.gone = false;
-    is_int((long long)chat_said_tell(&s, true).len, 1,
+    is_int((long long)chat_said_read_new(&s, true).len, 1,
            "a completely shown answer has an empty rest");
     s.over = true;
-    is_str(chat_said_rest(&s, "A.\n\nB."), "A.\n\nB.",
+    is_str(chat_said_rest_of_answer(&s, "A.\n\nB."), "A.\n\nB.",
            "after other items the complete answer is the rest");
     chat_said_begin(&s, "m1");
     ok(s.told == 0 && !s.over && !s.gone && s.text.len == 0, "another text begins");
-    ok(chat_said_goes_on(&s, "m1") && chat_said_goes_on(&s, NULL) && !chat_said_goes_on(&s, "m2"),
+    ok(chat_said_continues(&s, "m1") && chat_said_continues(&s, NULL) &&
+           !chat_said_continues(&s, "m2"),
        "a text continues in its message");
-    ok(chat_said_is_of(&s, "m1") && !chat_said_is_of(&s, NULL), "a message is found by its id");
+    ok(chat_said_is_of_message(&s, "m1") && !chat_said_is_of_message(&s, NULL),
+       "a message is found by its id");
     static char much[(512u << 10) + 1];
     memset(much, 'x', sizeof much - 1);
     ok(chat_said_add(&s, much, sizeof much - 1) && !chat_said_add(&s, "y", 1),
@@ -53,7 +58,7 @@ static const struct tc_meta meta;
 
 static struct chat_line *call(struct chat_lines *l, const char *id)
 {
-    return chat_lines_call(
+    return chat_lines_begin_call(
         l, &(struct tc_tool_call){.meta = &meta, .name = "T", .args = "{}", .tool_use_id = id}, 5);
 }
 
@@ -70,7 +75,7 @@ static void test_lines(void)
 {
     struct chat_lines l = {0};
     struct arena arena = {0};
-    ok(!chat_lines_run(&l) && !chat_lines_after(&l, NULL), "no line is running");
+    ok(!chat_lines_has_running(&l) && !chat_lines_next_shown(&l, NULL), "no line is running");
     char id[16];
     for (int i = 0; i < CHAT_LINES_MAX; i++) {
         snprintf(id, sizeof id, "c%d", i);
@@ -86,11 +91,11 @@ static void test_lines(void)
     line->held = 0;
     ok(call(&l, "more") == line, "an ended line frees its place");
     struct chat_line *last = NULL;
-    for (struct chat_line *one = NULL; (one = chat_lines_after(&l, one));)
+    for (struct chat_line *one = NULL; (one = chat_lines_next_shown(&l, one));)
         last = one;
     ok(last == line, "lines are numbered in the order of their begin");
-    is_str(chat_lines_after(&l, NULL)->is.id, "c0", "the first line has the first number");
-    line = chat_lines_after(&l, NULL);
+    is_str(chat_lines_next_shown(&l, NULL)->is.id, "c0", "the first line has the first number");
+    line = chat_lines_next_shown(&l, NULL);
     ok(chat_line_export(line, 1, CHAT_LINE_RUNS, 25, &arena).took_ms == 20,
        "a running line has the elapsed time");
     is_int(chat_line_export(line, 1, CHAT_LINE_ENDS, 25, &arena).state, TC_LINE_OK,
@@ -161,7 +166,7 @@ static void test_batches(void)
        "items are moved to a batch");
     add(&a, "next");
     chat_batch_add_line(&a, &l, 0);
-    chat_batch_take_back(&a, &b, &l, 10);
+    chat_batch_return_items(&a, &b, &l, 10);
     ok(a.count == 4 && b.count == 0 && l.list[0].held == 1, "items are returned to the front");
     const struct tc_stream_item *const items =
         chat_batch_export(&a, &l, 1, CHAT_LINE_RUNS, 5, &arena);
