@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: MIT
- * An agent for tests: does what its arguments say, one after the other, then exits with 0.
+ * An agent for tests. It executes its arguments in order, then exits with status 0.
  *
- *   play=FILE        prints FILE, in pieces of `chunk` bytes     chunk=N   (default 4096)
- *   text=LINE        prints LINE and a newline                   partial=TEXT  without newline
- *   line=N           prints a line of N bytes 'x'                json=N    the same as a JSON
- * string cut=N,OF         prints the first N bytes of a result line of OF bytes noise=N prints N
- * bytes of short valid lines stderr=N         writes N bytes to stderr errtext=LINE echo=N reads N
- * lines of stdin and prints them      eof       reads stdin to its end await=TEXT       reads stdin
- * until a line has TEXT in it     save=FILE copies stdin to FILE close=FD         exit=N kill=SIGNO
- * ignore=SIGNO  print_on=SIGNO (result, exit 0) sleep            for ever ms=N          that long
- *   child=KIND       a descendant that holds the pipes, ignores SIGTERM and sleeps: plain, setsid,
- *                    orphan (its parent is gone), double (that and setsid), loud (it writes)
- *   children=N       N of them, every second in a session of its own
- *   hoppers=N        N descendants that fork and exit for ever, every second into a new session
- *   bomb=N           descendants that fork for ever, until there are N more of them
- *   parent=SIGNO     a signal to its parent
- *   dump=FILE        argv, env, descriptors, directory, umask and signals as JSON
- *   count=FILE       counts the runs in FILE; on=N: what follows is for run N only (on=0: all)
- *   ack=STATE        a line command_lifecycle with the uuid, or message_uuid, of the line that
- * await has found tee=FILE         what await reads is written there, too mark=WORD        nothing:
- * WORD stands in the command line, and in that of every child
- */
+ * - play=FILE prints FILE in pieces of `chunk` bytes; chunk=N sets their size (4096)
+ * - text=LINE prints LINE and a newline, partial=TEXT without the newline
+ * - line=N prints a line of N bytes 'x', json=N the same as a JSON string
+ * - cut=N,OF prints the first N bytes of a result line of OF bytes
+ * - noise=N prints N bytes of short valid lines
+ * - stderr=N writes N bytes to stderr, errtext=LINE a line
+ * - echo=N reads N lines of stdin and prints them
+ * - eof reads stdin to its end, save=FILE copies it to FILE
+ * - await=TEXT reads stdin until a line contains TEXT; tee=FILE writes the read lines to FILE
+ * - ack=STATE prints a line command_lifecycle with uuid or message_uuid of the line found by await
+ * - close=FD closes a descriptor
+ * - exit=N exits, kill=SIGNO kills itself
+ * - ignore=SIGNO ignores a signal; print_on=SIGNO prints a result on it and exits with status 0
+ * - sleep sleeps for ever, ms=N for N milliseconds
+ * - child=KIND starts a descendant that keeps the pipes open, ignores SIGTERM and sleeps: plain,
+ *   setsid, orphan (its parent has exited), double (orphan with setsid), loud (it writes)
+ * - children=N starts N descendants, every second one in its own session
+ * - hoppers=N starts N descendants that fork and exit for ever, every second one into a new session
+ * - bomb=N starts descendants that fork for ever, until there are N more of them
+ * - parent=SIGNO sends a signal to its parent
+ * - dump=FILE writes arguments, environment, descriptors, directory, umask and signals as JSON
+ * - count=FILE counts the runs in FILE; on=N executes the following only in run N (on=0: in all)
+ * - mark=WORD is ignored; WORD is in the command line of the agent and of every child */
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -228,7 +231,7 @@ static void do_exit(const char *value)
 
 static void do_kill(const char *value)
 {
-    /* No core files in the build tree. */
+    /* no core files in the build tree */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0});
     prctl(PR_SET_DUMPABLE, 0);
     signal(atoi(value), SIG_DFL);
@@ -299,7 +302,7 @@ static void do_children(const char *value)
         do_child(i % 2 ? "setsid" : "plain");
 }
 
-/* Never the same process for long. */
+/* A process that forks and exits for ever, so its id changes all the time. */
 static void do_hoppers(const char *value)
 {
     for (int i = atoi(value); i > 0; i--) {
@@ -314,7 +317,7 @@ static void do_hoppers(const char *value)
     }
 }
 
-/* Whoever can be made is made, and none of them ends. */
+/* Forks until the limit is reached; none of the processes exits. */
 static void do_bomb(const char *value)
 {
     static unsigned *count;
@@ -374,7 +377,7 @@ static void put_fds(FILE *f)
         closedir(dir);
 }
 
-/* "SigBlk:	0000000000000000" of /proc/self/status. */
+/* Reads a line such as "SigBlk:        0000000000000000" of /proc/self/status. */
 static void put_status(FILE *f, const char *name)
 {
     FILE *const in = fopen("/proc/self/status", "re");

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the fakes of agents that are services share: a strict HTTP server on loopback in threads of the test,
-which streams server-sent events. What a client does against the service's rules is in `violations`."""
+"""The common part of the fakes of agents that are services: a strict HTTP server on loopback, in
+threads of the test, which streams server-sent events. Violations of the protocol by the client are
+collected in `violations`."""
 import json
 import queue
 import threading
@@ -10,7 +11,7 @@ CUT = object()
 
 
 class Stream:
-    """One client that reads events."""
+    """A client that reads events."""
 
     def __init__(self):
         self.frames = queue.Queue()
@@ -19,11 +20,11 @@ class Stream:
         self.frames.put(frame)
 
     def end(self):
-        """Properly."""
+        """Ends the stream normally."""
         self.frames.put(None)
 
     def cut(self):
-        """In the middle."""
+        """Resets the connection within the stream."""
         self.frames.put(CUT)
 
 
@@ -34,7 +35,7 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self):
-        self.server.service.take(self)
+        self.server.service.accept_request(self)
 
     do_POST = do_GET
 
@@ -50,10 +51,10 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def stream(self, stream, content_type="text/event-stream"):
-        """Until the stream ends, is cut, or the client goes."""
+        """Returns when the stream ends, is cut, or the client disconnects."""
         self.close_connection = True
         if self.headers.get("Accept") != "text/event-stream":
-            self.server.service.violate(f"{self.path}: events are asked for as {self.headers.get('Accept')}")
+            self.server.service.violate(f"{self.path}: events are requested as {self.headers.get('Accept')}")
         self.send_response(200)
         self.send_header("Content-Type", content_type)
         self.send_header("Transfer-Encoding", "chunked")
@@ -74,11 +75,11 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request, client_address):
-        pass  # a client that has gone
+        pass  # the client has disconnected
 
 
 class AgentService:
-    """Subclasses have `serve(handler, method, path, body)`, which replies."""
+    """Subclasses have `serve(handler, method, path, body)`, which responds."""
 
     def __init__(self, token=None, port=0):
         self.token = token
@@ -103,7 +104,7 @@ class AgentService:
     def called(self, path):
         return [body for _, at, body in list(self.calls) if at == path]
 
-    def take(self, handler):
+    def accept_request(self, handler):
         length = int(handler.headers.get("Content-Length") or 0)
         raw = handler.rfile.read(length)
         if self.token and handler.headers.get("Authorization") != f"Bearer {self.token}":
@@ -126,7 +127,7 @@ class AgentService:
         self.serve(handler, handler.command, handler.path, body)
 
     def wrong(self, handler, status, text):
-        """A request that no client should make."""
+        """Records a request that no client should send."""
         self.violate(f"{handler.command} {handler.path}: {text}")
         handler.reply(status, {"error": text})
 
@@ -137,13 +138,13 @@ class AgentService:
         return stream
 
     def send(self, frame):
-        """To all that read."""
+        """Sends to all readers."""
         with self.lock:
             for stream in self.streams:
                 stream.send(frame)
 
     def drop(self):
-        """All connections of readers."""
+        """Closes the connections of all readers."""
         with self.lock:
             for stream in self.streams:
                 stream.cut()

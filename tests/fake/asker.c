@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * An agent that asks before it acts: Claude Code's control protocol, over stdin and stdout.
+ * An agent that asks before it acts, with the control protocol of Claude Code over stdin and
+ * stdout.
  *
- * The message is words: run=COMMAND (up to a comma) asks for leave to run it, several times for
- * several, one after the other; together asks for all of them at once; single, multi, text, two ask
- * questions; plan asks for leave to carry out a plan; stubborn does not heed an interrupt. What it
- * was told is the result of each call, and all of it is the answer. */
+ * The words of the message choose the requests: run=COMMAND (up to a comma) asks for permission to
+ * run the command; several of them ask one after another, or at the same time with the word
+ * together. single, multi, text and two ask questions. plan asks for permission to execute a plan.
+ * stubborn ignores an interrupt. Each response is the result of its call, and all of them are the
+ * answer. */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,7 +21,7 @@ struct call {
     char id[32];      /* of the request; the call's is "call_" and its number */
     const char *tool; /* NULL: none */
     json_t *input;
-    char *told; /* NULL: it waits */
+    char *told; /* NULL: it is still open */
     bool failed;
 };
 
@@ -46,7 +48,7 @@ static void say(json_t *content)
                   "stop_reason", "parent_tool_use_id", "session_id", session));
 }
 
-/* ---- what it wants ---- */
+/* ---- requests of the message ---- */
 
 static void want(const char *tool, json_t *input)
 {
@@ -96,7 +98,7 @@ static void read_wishes(const char *message)
     together = strstr(message, "together") != NULL;
 }
 
-/* ---- asking ---- */
+/* ---- sending requests ---- */
 
 static void ask(int i)
 {
@@ -136,7 +138,7 @@ static void finish(const char *subtype)
                   session));
 }
 
-/* ---- what it is told ---- */
+/* ---- responses of the host ---- */
 
 static void take_answer(json_t *response)
 {

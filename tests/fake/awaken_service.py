@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A strict fake of awaken-server (crates/awaken-server/src/routes.rs): runs whose stream is the response, decisions,
-cancelling. The words of the message say what a run does: approve and input suspend a tool call, twice does so two
-times, both suspends two calls at once, quit ends the stream before the run, hang waits until it is cancelled, fail
-ends in an error, relay in an error of the relay, lost cuts the stream, leave ends it while the run is suspended, slow is cancelled
-without an answer until `gate` is set, deaf goes on although it is cancelled."""
+"""A strict fake of awaken-server (crates/awaken-server/src/routes.rs): runs whose response is the
+event stream, decisions, and cancelling. The words of the message choose the behaviour of a run:
+approve and input suspend a tool call; twice suspends two calls one after the other, both at the
+same time; quit ends the stream before the run; hang waits until the run is cancelled; fail ends in
+an error, relay in an error of the relay; lost cuts the stream; leave ends the stream while the run
+is suspended; slow is cancelled without a response until `gate` is set; deaf continues although it
+is cancelled."""
 import json
 import re
 import threading
@@ -20,25 +22,25 @@ class Run:
         self.cancelled = threading.Event()
         self.waiting = {}  # tool call: [event, payload of its decision]
 
-    def tell(self, event_type, **fields):
+    def send_event(self, event_type, **fields):
         self.stream.send("data: " + json.dumps({"event_type": event_type, **fields}, separators=(",", ":")) + "\n\n")
 
     def start(self):
-        self.tell("run_start", thread_id=self.thread, run_id=self.id)
+        self.send_event("run_start", thread_id=self.thread, run_id=self.id)
 
     def finish(self, type_, value=None, response=None):
         result = {"result": {"response": response}} if response else {}
         termination = {"type": type_, **({"value": value} if value else {})}
-        self.tell("run_finish", thread_id=self.thread, run_id=self.id, **result, termination=termination)
+        self.send_event("run_finish", thread_id=self.thread, run_id=self.id, **result, termination=termination)
 
     def suspend(self, call, action, mode):
-        """Until it is decided: what was, or None."""
+        """Waits for the decision. Returns it, or None."""
         self.ask(call, action, mode)
         self.finish("suspended")
         return None if "leave" in self.text else self.resume(call)
 
     def both(self):
-        """Two calls that are suspended at once."""
+        """Suspends two calls at the same time."""
         for call in ("call_1", "call_2"):
             self.ask(call, "tool_approval", "replay_tool_call")
         self.finish("suspended")
@@ -48,14 +50,14 @@ class Run:
         ticket = {"id": f"sus_{call}", "action": action, "message": f"Allow {call}?", "parameters": {"path": "/srv"},
                   "response_schema": {"type": "object"}}
         pending = {"id": call, "name": "delete_file", "arguments": {"path": "/srv"}}
-        self.tell("step_start", message_id=f"msg_{call}")
-        self.tell("tool_call_start", id=call, name="delete_file")
-        self.tell("tool_call_ready", id=call, name="delete_file", arguments={"path": "/srv"})
+        self.send_event("step_start", message_id=f"msg_{call}")
+        self.send_event("tool_call_start", id=call, name="delete_file")
+        self.send_event("tool_call_ready", id=call, name="delete_file", arguments={"path": "/srv"})
         self.waiting[call] = [threading.Event(), None]
         result = {"tool_name": "delete_file", "status": "pending", "data": None, "message": "approval needed",
                   "suspension": {"suspension": ticket, "pending": pending, "resume_mode": mode}}
-        self.tell("tool_call_done", id=call, message_id=f"res_{call}", result=result, outcome="suspended")
-        self.tell("step_end")
+        self.send_event("tool_call_done", id=call, message_id=f"res_{call}", result=result, outcome="suspended")
+        self.send_event("step_end")
 
     def resume(self, call, starts=True):
         entry = self.waiting[call]
@@ -65,9 +67,9 @@ class Run:
         if starts:
             self.start()
         action, payload = entry[1]
-        self.tell("tool_call_resumed", target_id=call, result=payload)
+        self.send_event("tool_call_resumed", target_id=call, result=payload)
         failed = action == "cancel"
-        self.tell("tool_call_done", id=call, message_id=f"again_{call}", outcome="failed" if failed else "succeeded",
+        self.send_event("tool_call_done", id=call, message_id=f"again_{call}", outcome="failed" if failed else "succeeded",
                   result={"tool_name": "delete_file", "status": "error" if failed else "success", "data": payload,
                           "message": None})
         return f"{action} {json.dumps(payload, sort_keys=True)}"
@@ -86,7 +88,7 @@ class Run:
             self.stream.end()
             return
         if "hang" in words or "lost" in words:
-            self.tell("text_delta", delta="Working")
+            self.send_event("text_delta", delta="Working")
             if "lost" in words:
                 self.stream.cut()
             self.cancelled.wait(600 if "deaf" in words else 60)
@@ -98,11 +100,11 @@ class Run:
             self.finish("error", "provider: 402")
         else:
             answer = " ".join(said)
-            self.tell("step_start", message_id="msg_last")
-            self.tell("text_delta", delta=answer)
-            self.tell("inference_complete", model="gpt-5.2", usage={"prompt_tokens": 9, "completion_tokens": 4},
+            self.send_event("step_start", message_id="msg_last")
+            self.send_event("text_delta", delta=answer)
+            self.send_event("inference_complete", model="gpt-5.2", usage={"prompt_tokens": 9, "completion_tokens": 4},
                       duration_ms=7)
-            self.tell("step_end")
+            self.send_event("step_end")
             self.finish("natural_end", response=answer)
         self.stream.end()
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the look into /proc. */
+ * Owns the search of /proc. */
 #include "fake/children.h"
 
 #include <dirent.h>

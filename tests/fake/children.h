@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * For tests that start processes: what is left of them, and of descriptors. */
+ * For tests that start processes: counts the processes and descriptors that are left. */
 #ifndef TESTS_FAKE_CHILDREN_H
 #define TESTS_FAKE_CHILDREN_H
 
-/* How many processes, zombies among them, have `mark` in their command line (a zombie has none:
- * every zombie child of this process counts). */
+/* Returns the number of processes with `mark` in their command line, and of zombie children of this
+ * process, which have no command line. */
 unsigned children_marked(const char *mark);
-/* Open descriptors of this process. */
+/* Returns the number of open descriptors of this process. */
 unsigned children_open_fds(void);
-/* Path of the fake agent; static. */
+/* Returns the path of the fake agent. */
 const char *children_agent(void);
-/* A word that no other process has in its command line; static until the next call. */
+/* Returns a word that no other process has in its command line, valid until the next call. */
 const char *children_mark(void);
 
 #endif

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The side of a fake that tests see: /_control, /_record, /_state, /_wait, /_violations."""
+"""The interface of a fake for tests: /_control, /_record, /_state, /_wait, /_violations."""
 
 import json
 import re
@@ -8,14 +8,14 @@ from server import Answer
 
 
 class Unable(Exception):
-    """What a test asked for makes no sense; becomes a 400."""
+    """An invalid command of a test; becomes a 400."""
 
 
 class Control:
     def __init__(self, service):
         self.service = service
         self.record = service.record
-        self._asking = None  # the connection of the command that runs
+        self._asking = None  # the connection of the command that is running
         self.commands = {
             "fault": lambda body: {"id": service.faults.add(body)},
             "clear": self._clear,
@@ -73,7 +73,7 @@ class Control:
                 return Answer(200, self.service.screen())
         command = self.service.controls.get(name) or self.commands.get(name)
         if command is None or request.verb != "POST":
-            raise Unable(f"no such control: {name}")
+            raise Unable(f"unknown control: {name}")
         body = json.loads(request.body or b"{}")
         if name in self.service.unlocked:
             return Answer(200, {"ok": True, "t": self.record.now(), **command(body)})
@@ -100,7 +100,7 @@ class Control:
             if request.path == "/_file":
                 data = self.service.file(query["id"])
                 return Answer(200, data, content_type="application/octet-stream")
-        raise Unable(f"no such page: {request.path}")
+        raise Unable(f"unknown page: {request.path}")
 
     # ---- waiting ----
 

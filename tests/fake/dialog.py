@@ -1,37 +1,38 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""An agent that plays a recorded dialog: it speaks the agent's lines, and where the recording has
-a line of the host, it waits for ours and checks that it means the same.
+"""An agent that plays a recorded dialog: it writes the lines of the agent, and at each line of the
+host it reads a line and checks that it is equivalent to the recorded one.
 
     dialog.py FILE [WORD=VALUE...]
 
-FILE is of one of two forms, told apart by its first byte:
+FILE has one of two formats, which its first byte distinguishes:
   - lines of JSON (NAME.dialog.jsonl): {"dir":"out"|"in","line":TEXT}, {"dir":"in","eof":true},
-    {"signal":"SIGTERM"}, {"exit":STATUS}; other members, and objects without these, say nothing.
-  - lines of text (NAME.dialog): "< " an agent's line, "> " the host's, "! eof", "! signal SIGTERM",
-    "! exit STATUS", "! play NAME N": the next N lines of that file, beside this one, are the agent's.
-The host's lines are numbered from 1, ends of file and signals among them.
+    {"signal":"SIGTERM"}, {"exit":STATUS}; other members, and other objects, are ignored.
+  - lines of text (NAME.dialog): "< " a line of the agent, "> " a line of the host, "! eof",
+    "! signal SIGTERM", "! exit STATUS", "! play NAME N": the next N lines of the file NAME in the
+    same folder are lines of the agent.
+The lines of the host are numbered from 1, including ends of file and signals.
 
-What is the same: members in any order, numbers by value. An id that the host gave a request of its
-own may be another one than in the recording; where the agent answers, it is put in. A member that
-is null is one that is not there. Everything else that may differ is named:
-  ignore=PATH      members at that place of any line of the host: params.clientInfo; a name is
-                   looked for only where it stands, * is any name or place
-  skip=N           line N is one that our host does not send: it is left out
-  swap=N,JSON      instead of line N our host sends this, compared in the same way
-  also=N,JSON      before line N our host sends this, too
-  more=JSON        at the end our host sends this, too
-  loose=N          lines N and N+1 may come in either order
-  until=N          after line N, and what the agent says until the next line of the host, it is over
-  quit             at its end the agent does not wait for the end of its input
-What it does besides:
-  report=FILE      results as TAP, one for each line of the host, and for the end
-  deadline=S       how long each may take, 20
-  exit=STATUS      instead of that of the recording (0)
-  mark=WORD        nothing: WORD stands in the command line
-After the last line stdin has to end, and nothing more may have come. The status is that of the
-recording, but 97 when a line was not as it should be, 98 when it did not come. Behind a line that
-was wrong the dialog goes on as if it had been right, so that the report has them all.
+Lines are compared as JSON: the order of members is ignored, numbers are compared by value, and a
+member that is null is equal to a missing one. The id of a request of the host may differ from the
+recorded one; responses of the agent get the actual id. Other permitted differences:
+  ignore=PATH      ignores members at this path in any line of the host, for example
+                   params.clientInfo; * is any name or path
+  skip=N           the host does not send line N
+  swap=N,JSON      the host sends this instead of line N
+  also=N,JSON      the host sends this before line N
+  more=JSON        the host sends this after the last line
+  loose=N          lines N and N+1 may arrive in either order
+  until=N          the dialog ends after line N and the lines of the agent that follow it
+  quit             the agent exits without waiting for the end of its input
+Other options:
+  report=FILE      writes results as TAP, one for each line of the host and one for the end
+  deadline=S       the time limit for each line, 20
+  exit=STATUS      the exit status instead of the recorded one (0)
+  mark=WORD        ignored; makes the process identifiable by its command line
+After the last line stdin must end without further lines. The exit status is the recorded one, 97
+after a line that differed, or 98 after a missing line. The dialog continues after a line that
+differed, so that the report has all of them.
 """
 import json
 import os
@@ -48,7 +49,7 @@ class Late(Exception):
 
 
 def read_recording(path):
-    """Steps as pairs: ("out", text), ("in", text), ("eof", None), ("signal", name)…"""
+    """Returns steps as pairs: ("out", text), ("in", text), ("eof", None), ("signal", name)…"""
     with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as f:
         lines = [line.rstrip("\n") for line in f]
     if not lines:
@@ -76,7 +77,7 @@ def of_text(line):
 
 
 def with_plays(steps, folder):
-    """The steps, but the lines of other files instead of the steps that name them."""
+    """Returns the steps, with lines of other files instead of the steps that name these files."""
     files = {}
     for kind, value in steps:
         if kind != "play":
@@ -90,7 +91,7 @@ def with_plays(steps, folder):
             yield "out", files[name].readline().rstrip("\n")
 
 
-# ---- what is the same ----
+# ---- comparison ----
 
 def pick(value, path):
     for name in path:
@@ -99,7 +100,7 @@ def pick(value, path):
 
 
 def without(value, path):
-    """A copy of value without what is at path, and without members that are null."""
+    """Returns a copy of value without the member at path, and without members that are null."""
     if isinstance(value, list):
         rest = path[1:] if path and path[0] == "*" else None
         return [without(v, rest) for v in value]
@@ -115,7 +116,7 @@ def without(value, path):
 
 
 def equal(a, b):
-    """As ==, but true is not 1."""
+    """Compares like ==, but True differs from 1."""
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(equal(a[name], b[name]) for name in a)
     if isinstance(a, list) and isinstance(b, list):
@@ -124,7 +125,7 @@ def equal(a, b):
 
 
 def request_id(message):
-    """Where a request of the host has its id: a path, or None: it is none."""
+    """Returns the path of the id in a request of the host, or None if the message is no request."""
     if isinstance(message, dict) and message.get("type") == "control_request":
         return ["request_id"]
     if isinstance(message, dict) and "method" in message and "id" in message:
@@ -133,7 +134,7 @@ def request_id(message):
 
 
 def answer_id(message):
-    """Where an answer of the agent has the id of what it answers."""
+    """Returns the path of the id of the request in a response of the agent."""
     if isinstance(message, dict) and message.get("type") == "control_response":
         return ["response", "request_id"]
     if isinstance(message, dict) and "id" in message and "method" not in message:
@@ -149,15 +150,15 @@ class Dialog:
     def __init__(self, path, words):
         self.words = words
         self.steps = read_recording(path)
-        self.ids = {}      # of the host's requests: as recorded, as they are
+        self.ids = {}      # of requests of the host: the recorded id -> the actual id
         self.input = b""
         self.ended = False
         self.signals = []
         self.results = 0
-        self.failed = 0    # the status to end with
+        self.failed = 0    # the exit status
         self.report = open(words.one("report", os.devnull), "w", encoding="utf-8", buffering=1)
 
-    # ---- what comes from the host ----
+    # ---- input from the host ----
 
     def fill(self, until):
         left = until - time.monotonic()
@@ -168,7 +169,7 @@ class Dialog:
         self.ended = not piece
 
     def read_line(self):
-        """The next line of the host; None: its end."""
+        """Returns the next line of the host; None: end of file."""
         until = time.monotonic() + float(self.words.one("deadline", "20"))
         while b"\n" not in self.input and not self.ended:
             self.fill(until)
@@ -188,7 +189,7 @@ class Dialog:
 
     # ---- results ----
 
-    def tell(self, good, what, got=None, wanted=None):
+    def report_result(self, good, what, got=None, wanted=None):
         self.results += 1
         self.report.write("%s %d - %s\n" % ("ok" if good else "not ok", self.results, what))
         if not good:
@@ -198,7 +199,8 @@ class Dialog:
                 self.report.write("#  %-7s %s\n" % (word, text.replace("\n", "\n# ")))
 
     def same(self, got, wanted):
-        """Whether they mean the same, and what was compared; remembers the id of a request."""
+        """Returns whether both are equivalent, and the compared values; records the id of a
+        request."""
         paths = [p.split(".") for p in self.words.all("ignore")]
         id_path = request_id(wanted)
         if id_path and request_id(got) == id_path:
@@ -210,19 +212,19 @@ class Dialog:
 
     def check(self, line, text, what):
         if line is None:
-            self.tell(False, what, "the end of its input", text)
+            self.report_result(False, what, "the end of its input", text)
             return
         try:
             got = json.loads(line)
         except ValueError:
-            self.tell(line.rstrip("\n") == text, what, line, text)
+            self.report_result(line.rstrip("\n") == text, what, line, text)
             return
         good, got, wanted = self.same(got, json.loads(text))
-        self.tell(good and line.endswith("\n"), what, got, wanted)
+        self.report_result(good and line.endswith("\n"), what, got, wanted)
 
     # ---- the dialog ----
 
-    def say(self, text):
+    def write_line(self, text):
         try:
             message = json.loads(text)
         except ValueError:
@@ -239,23 +241,23 @@ class Dialog:
         while data:
             data = data[os.write(1, data):]
 
-    def hear(self, n, kind, value):
+    def expect_line(self, n, kind, value):
         for text in self.words.numbered("also", n):
             self.check(self.read_line(), text, "before line %d" % n)
         if str(n) in self.words.all("skip"):
             return
         if kind == "signal":
             self.wait_signal(value)
-            self.tell(True, "line %d: %s" % (n, value))
+            self.report_result(True, "line %d: %s" % (n, value))
         elif kind == "eof":
             line = self.read_line()
-            self.tell(line is None, "line %d: the end" % n, line, "the end of its input")
+            self.report_result(line is None, "line %d: the end" % n, line, "the end of its input")
         else:
             swapped = self.words.numbered("swap", n)
             self.check(self.read_line(), swapped[0] if swapped else value, "line %d" % n)
 
-    def hear_both(self, n, first, second):
-        """Two lines in either order: they are told apart by trying."""
+    def expect_two_lines(self, n, first, second):
+        """Accepts two lines in either order."""
         lines = [self.read_line(), self.read_line()]
         try:
             crossed = not self.same(json.loads(lines[0]), json.loads(first))[0]
@@ -270,16 +272,16 @@ class Dialog:
         n, heard = 0, 0
         for at, (kind, value) in enumerate(self.steps):
             if kind == "out":
-                self.say(value)
+                self.write_line(value)
             elif kind != "exit":
                 if until and n >= until:
                     break
                 n += 1
                 if n in loose:
-                    self.hear_both(n, value, next(v for k, v in self.steps[at + 1:] if k == "in"))
+                    self.expect_two_lines(n, value, next(v for k, v in self.steps[at + 1:] if k == "in"))
                     heard = n + 1
                 elif n > heard:
-                    self.hear(n, kind, value)
+                    self.expect_line(n, kind, value)
 
     def close(self):
         for text in self.words.all("more"):
@@ -287,7 +289,7 @@ class Dialog:
         if self.words.all("quit"):
             return
         left = self.read_line()
-        self.tell(left is None, "then its input ends", left, "the end of its input")
+        self.report_result(left is None, "then its input ends", left, "the end of its input")
 
     def status(self):
         recorded = [value for kind, value in self.steps if kind == "exit"]
@@ -300,7 +302,7 @@ class Dialog:
             self.play()
             self.close()
         except Late:
-            self.tell(False, "in time")
+            self.report_result(False, "in time")
             self.failed = LATE
         self.report.write("1..%d\n" % self.results)
         return self.status()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The Discord fake: HTTP API and gateway of one application in one server; README.md drives it."""
+"""The Discord fake: HTTP API and gateway of one application in one server. README.md describes
+it."""
 
 import email
 import email.policy
@@ -56,7 +57,7 @@ ROUTES = [
 WITH_TOKEN_IN_PATH = ("callback", "followup", "webhook", "webhook_edit", "webhook_delete", "webhook_post")
 WRITES = ("post", "file", "edit", "delete", "webhook_edit", "webhook_delete")
 # method: requests, seconds; of one channel (or webhook)
-EVERYWHERE = (50, 1)  # requests of the bot, seconds; presses are exempt
+EVERYWHERE = (50, 1)  # requests of the bot per second; pressed buttons are exempt
 BUCKETS = {"post": (5, 5), "edit": (5, 5), "delete": (5, 1), "react": (1, 0.25), "unreact": (1, 0.25),
            "typing": (5, 5), "followup": (5, 2), "webhook_edit": (5, 2), "commands": (10, 20)}  # fmt: skip
 OPTIONS = {"message_content": False, "gateway_down": False, "quick_identify": True, "ack_time": 3,
@@ -71,14 +72,14 @@ _COMPILED = [(verb, _pattern(path), method) for verb, path, method in ROUTES]
 
 
 class Bucket:
-    """A window: so many requests until it is over."""
+    """A window with a maximum number of requests."""
 
     def __init__(self, count, seconds):
         self.count, self.seconds = count, seconds
         self.used, self.until = 0, 0.0
 
     def take(self, now):
-        """0, or the seconds to wait."""
+        """Counts a request. Returns 0, or the seconds to wait."""
         if now >= self.until:
             self.used, self.until = 0, now + self.seconds
         if self.used >= self.count:
@@ -235,7 +236,7 @@ class Discord(Service):
             return self._finish(call, Answer(404, "This content is no longer available."))
         return self._finish(call, Answer(200, data, content_type=kind))
 
-    # ---- doing it ----
+    # ---- executing it ----
 
     def perform(self, call):
         now = self.record.now()
@@ -288,15 +289,15 @@ class Discord(Service):
         self.invalid += status in (401, 403, 429)
         return Answer(status, body, fault.option("headers", None))
 
-    # ---- what the app is told ----
+    # ---- events for the app ----
 
     def may_read(self, message, session=None):
-        """Without the privileged intent: only what is written to the bot, or by it."""
+        """Without the privileged intent the app may read only messages to the bot or by it."""
         intents = session.intents if session else (MESSAGE_CONTENT if self.options["message_content"] else 0)
         mine = message.by_bot() or BOT in message.mentions or not message.channel.guild
         return bool(intents & MESSAGE_CONTENT) or mine
 
-    def told(self, kind, message):
+    def announce_message(self, kind, message):
         if message.only_for:
             return
         channel = message.channel
@@ -315,7 +316,7 @@ class Discord(Service):
                     made["member"] = {**member, "deaf": False, "mute": False, "flags": 0}
             return made
 
-        self.gateway.tell(kind, make, self.people.wants(channel))
+        self.gateway.dispatch_to_all(kind, make, self.people.wants(channel))
 
     def guild(self):
         role = {"id": GUILD, "name": "@everyone", "permissions": "1071698660929", "position": 0, "color": 0,
@@ -346,7 +347,7 @@ class Discord(Service):
         self.options.update({k: v for k, v in body.items() if k in OPTIONS})
 
     def set_age(self, body):
-        """A message becomes so many seconds older."""
+        """Makes a message older by this number of seconds."""
         self.methods.made[body["id"]] -= self.seconds(body["seconds"])
 
     def set_pace(self, body):
@@ -355,7 +356,7 @@ class Discord(Service):
         self.sizes.update(body)
         self.buckets.clear()
 
-    # ---- what tests ask ----
+    # ---- queries of tests ----
 
     def _typing_is(self, query):
         channel = self.world.channels.get(query["chat"])
@@ -366,7 +367,7 @@ class Discord(Service):
         return [m.shown() for m in messages if not m.deleted and not m.only_for]
 
     def state(self, chat=None, thread=None):
-        """A thread is in its channel."""
+        """A thread is a part of its channel."""
         chats = {}
         for channel in self.world.channels.values():
             if chat not in (None, channel.chat()) or thread not in (None, channel.id):

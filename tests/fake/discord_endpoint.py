@@ -21,7 +21,8 @@ class Endpoint:
         self.url = None
 
     def save(self, body):
-        """As the page of the portal does: the endpoint must know a good and refuse a bad signature."""
+        """Verifies the endpoint like the developer portal: it must accept a valid signature and
+        refuse an invalid one."""
         self.url = body["url"]
         if not self.url:
             return None
@@ -33,7 +34,7 @@ class Endpoint:
         return {"status": good[0]}
 
     def push(self, interaction, how=None):
-        """-> status (0: none), JSON. how: what is wrong with it."""
+        """Returns the status (0: none) and the JSON. how: what is invalid."""
         how = how or {}
         body = json.dumps(interaction).encode() + b" " * how.get("blanks", 0)
         timestamp = str(how.get("time", int(time.time()) - how.get("age", 0)))
@@ -63,7 +64,7 @@ class Endpoint:
             return status, None
 
     def deliver(self, one, interaction, how):
-        """The response is the acknowledgement."""
+        """Delivers an interaction; the response acknowledges it."""
         status, response = self.push(interaction, how)
         if status != 200:
             return status

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Discord's gateway: connections, sessions that outlive them, heartbeats, what a session missed."""
+"""The gateway of Discord: connections, sessions that outlive them, heartbeats, and missed
+events."""
 
 import json
 import os
@@ -21,9 +22,9 @@ class Session:
         self.id = os.urandom(16).hex()
         self.intents = intents
         self.seq = 0
-        self.events = []  # all that was sent or missed
+        self.events = []  # all events that were sent or missed
         self.socket = None
-        self.left = None  # when its connection ended
+        self.left = None  # the time at which its connection ended
 
 
 class Closing(Exception):
@@ -37,10 +38,10 @@ class Socket(Peer):
         super().__init__(handler)
         self.gateway, self.number = gateway, number
         self.session = None
-        self.ended = False  # by the gateway: the client's close frame is an echo
+        self.ended = False  # closed by the gateway, so that the close frame of the client is an echo
         self.sends = []
-        self.beat_by = None  # the time by which a heartbeat has to come
-        self.silent = False  # a zombie: nothing is sent, heartbeats are not answered
+        self.beat_by = None  # the deadline of the next heartbeat
+        self.silent = False  # a zombie connection: nothing is sent, and heartbeats are not acknowledged
 
     def send_json(self, value):
         if self.silent:
@@ -107,19 +108,19 @@ class Gateway:
         self._expect_beat(socket)
 
     def _expect_beat(self, socket):
-        """A heartbeat that does not come ends the connection."""
+        """A missing heartbeat ends the connection."""
         seconds = INTERVAL_MS / 1000 * 1.5 + 1 / self.record.scale * 5
         socket.beat_by = due = self.record.now() + self.service.seconds(seconds)
 
-        def look():
+        def check_heartbeat():
             if not socket.closed and socket.beat_by == due and not socket.silent:
                 self.record.violate("late-heartbeat", f"socket {socket.number}")
                 socket.end(4000, "no heartbeat")
 
-        self.service.timers.after(seconds, look)
+        self.service.timers.after(seconds, check_heartbeat)
 
     def _read_all(self, socket):
-        """The status with which the client said goodbye; None: it did not."""
+        """Returns the status of the close frame of the client, or None without one."""
         try:
             return self._read(socket)
         except Closing as closing:
@@ -135,7 +136,7 @@ class Gateway:
         return None
 
     def _drain(self, socket):
-        """The client's answer to our goodbye says nothing about its session."""
+        """The close frame with which the client answers ours does not affect the session."""
         try:
             for opcode, _ in socket.frames():
                 if opcode == CLOSE:
@@ -168,7 +169,7 @@ class Gateway:
                 self.sessions.pop(session.id, None)
         self.record.changed.notify_all()
 
-    # ---- what the client sends ----
+    # ---- messages of the client ----
 
     def _message(self, socket, data):
         now = self.record.now()
@@ -197,12 +198,12 @@ class Gateway:
         return {**content, "token": "<TOKEN>"} if isinstance(content, dict) and "token" in content else content
 
     def _ignore(self, socket, content):
-        """Presence and the like."""
+        """Ignores presence updates and similar messages."""
 
     def _beat(self, socket, seq):
         most = socket.session.seq if socket.session else None
         if seq is not None and (most is None or seq > most) and not socket.session:
-            seq = None  # before a resume the number is of the session to come
+            seq = None  # before a resume the number belongs to the resumed session
         if seq is not None and seq > most:
             self.record.violate("bad-request", f"heartbeat with {seq}, sent were {most}")
         self._expect_beat(socket)
@@ -287,7 +288,7 @@ class Gateway:
             socket.send_json(event)
         self._dispatch(session, "RESUMED", {"_trace": []})
 
-    # ---- what the gateway sends ----
+    # ---- messages of the gateway ----
 
     def _dispatch(self, session, kind, data):
         session.seq += 1
@@ -296,8 +297,8 @@ class Gateway:
         if session.socket:
             session.socket.send_json(event)
 
-    def tell(self, kind, make, wants):
-        """To each session that wants it; make(session) is the data."""
+    def dispatch_to_all(self, kind, make, wants):
+        """Sends an event to each session that wants it; make(session) returns the data."""
         for session in list(self.sessions.values()):
             if wants(session):
                 self._dispatch(session, kind, make(session))
@@ -308,7 +309,7 @@ class Gateway:
         return [s for s in self.sockets if s.session and not s.closed]
 
     def missed(self):
-        """Whether a session has been told everything there is."""
+        """Whether each session has been sent all events."""
         return any(s.socket is None for s in self.sessions.values())
 
     def drop(self):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The methods of Discord's HTTP API that the fake has. Each gets the call and returns the JSON of the
-answer, or None for 204."""
+"""The methods of the HTTP API of Discord that the fake supports. Each gets the call, and returns
+the JSON of the response, or None for 204."""
 
 from types import SimpleNamespace
 
@@ -24,10 +24,10 @@ class Methods:
         self.service, self.world, self.record = service, service.world, service.record
         self.nonces = {}  # (channel, nonce): (message, when)
         self.commands = []
-        self.old_edits = {}  # message: how often it was edited when it was old
-        self.made = {}  # message: when, in the time of the record
+        self.old_edits = {}  # message: the number of edits while it was old
+        self.made = {}  # message: its creation, in the time of the record
 
-    # ---- what is there ----
+    # ---- lookups ----
 
     def _channel(self, call, writes=True):
         channel = self.world.channels.get(call.params["channel"])
@@ -43,7 +43,7 @@ class Methods:
         if writes and state == "locked":
             raise Refused(400, 160005, "Thread is locked", rule=None)
         if writes and state == "archived":
-            channel.state = "ok"  # who sends opens it again
+            channel.state = "ok"  # sending opens it again
         return channel
 
     def _message(self, call, channel):
@@ -65,9 +65,9 @@ class Methods:
             base = self.service.base_url()
             message.attachments.append(self.world.attach(message.channel, file_name, data, kind, base))
         if "allowed_mentions" not in body:
-            self.record.violate("no-mentions", f"{call.method}: the words of the text can ring")
+            self.record.violate("no-mentions", f"{call.method}: the text may notify users")
         if message.everyone or message.mentions:
-            self.record.violate("mass-mention", f"{call.method}: the text rings somebody")
+            self.record.violate("mass-mention", f"{call.method}: the text notifies a user")
         self.made[message.id] = self.record.now()
 
     def _check_new(self, call, body):
@@ -109,7 +109,7 @@ class Methods:
         if message.nonce is not None:
             self.nonces[channel.id, message.nonce] = (message, self.record.now())
         channel.typing_until = 0.0
-        self.service.told("MESSAGE_CREATE", message)
+        self.service.announce_message("MESSAGE_CREATE", message)
         return message.api()
 
     do_file = do_post
@@ -139,14 +139,14 @@ class Methods:
         if not content and not message.attachments:
             raise Refused(400, 50006, "Cannot send an empty message", rule=None)
         if "allowed_mentions" not in body:
-            self.record.violate("no-mentions", f"{call.method}: the words of the text can ring")
+            self.record.violate("no-mentions", f"{call.method}: the text may notify users")
         message.content = content or ""
         message.components = body.get("components", message.components)
         message.flags = message.flags & ~4 | (body.get("flags") or 0) & 4
         message.edits += 1
         message.edited_ms = self.world.now_ms()
         self.service.text_changed(message.channel.chat(), message.id, before, message.content)
-        self.service.told("MESSAGE_UPDATE", message)
+        self.service.announce_message("MESSAGE_UPDATE", message)
         return message.api()
 
     def _check_age(self, message):
@@ -168,7 +168,7 @@ class Methods:
     def remove(self, message):
         message.deleted = True
         self.service.text_changed(message.channel.chat(), message.id, message.content, None)
-        self.service.told("MESSAGE_DELETE", message)
+        self.service.announce_message("MESSAGE_DELETE", message)
 
     def do_react(self, call):
         channel = self._channel(call)
@@ -252,7 +252,7 @@ class Methods:
         self.respond(one, call.body, call)
 
     def respond(self, one, body, call=None):
-        """The response to an interaction, however it comes."""
+        """Handles the response to an interaction, by HTTP or by the endpoint."""
         call = call or SimpleNamespace(files={}, method="response", chat=one.channel.chat(), body=body)
         kind, data = body.get("type"), body.get("data") or {}
         fits = kind in (4, 5, 6, 7, 9) and not (kind in (6, 7) and one.message is None)
@@ -284,7 +284,7 @@ class Methods:
             raise _unknown("Webhook", 10015)
         message = self._answer(one, call, call.body)
         if not message.only_for:
-            self.service.told("MESSAGE_CREATE", message)
+            self.service.announce_message("MESSAGE_CREATE", message)
         return message.api()
 
     # ---- webhooks ----

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Modals of the Discord fake: what the service takes as one, and what a person fills in."""
+"""Modals of the Discord fake: the checks of the service, and the input of users."""
 
 from control import Unable
 from discord_text import invalid
@@ -56,7 +56,8 @@ def check_modal(data):
 
 
 def _filled(one, given):
-    """What the client sends of an input. A select is given by the labels of its options."""
+    """Returns what the client sends for an input. The value of a select is given by the labels of
+    its options."""
     made = {"type": one["type"], "custom_id": one["custom_id"]}
     if one["type"] == TEXT_INPUT:
         text = given or ""
@@ -71,7 +72,7 @@ def _filled(one, given):
 
 
 def submission(modal, values):
-    """The data of the interaction that a filled modal is."""
+    """Returns the data of the interaction for a filled modal."""
     inputs = [label["component"] for label in modal["components"]]
     unknown = set(values) - {one["custom_id"] for one in inputs}
     if unknown:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What people do in the Discord fake: messages, edits, deletions, presses, commands."""
+"""Actions of users in the Discord fake: messages, edits, deletions, pressed buttons, commands."""
 
 import base64
 import os
@@ -18,7 +18,7 @@ class Interaction:
         self.id, self.at, self.channel, self.user, self.message = number, at, channel, user, message
         self.kind, self.modal = kind, None
         self.token = f"interaction-{os.urandom(12).hex()}"
-        self.answered = None  # type of the response
+        self.answered = None  # the type of the response
 
 
 class People:
@@ -31,7 +31,7 @@ class People:
             "message": self.write,
             "edit": self.edit,
             "delete": self.delete,
-            "again": lambda body: self.service.told("MESSAGE_CREATE", self._message(body)),
+            "again": lambda body: self.service.announce_message("MESSAGE_CREATE", self._message(body)),
             "react": self.react,
             "press": self.press,
             "command": self.command,
@@ -78,7 +78,7 @@ class People:
             self._reply(message, body)
         for file in body.get("files", []):
             self._attach(message, file)
-        self.service.told("MESSAGE_CREATE", message)
+        self.service.announce_message("MESSAGE_CREATE", message)
         return {"id": message.id}
 
     def _reply(self, message, body):
@@ -99,12 +99,12 @@ class People:
         message.content, message.edits = body["text"], message.edits + 1
         message.mentions, message.everyone = pings({"content": message.content}, self.world.users)
         message.edited_ms = self.world.now_ms()
-        self.service.told("MESSAGE_UPDATE", message)
+        self.service.announce_message("MESSAGE_UPDATE", message)
 
     def delete(self, body):
         message = self._message(body)
         message.deleted = True
-        self.service.told("MESSAGE_DELETE", message)
+        self.service.announce_message("MESSAGE_DELETE", message)
 
     def react(self, body):
         self._message(body).reactions.setdefault(body["emoji"], []).append(body["user"])
@@ -130,7 +130,7 @@ class People:
         told = {"interaction": one.id, "custom_id": data.get("custom_id")}
         if self.service.endpoint.url:
             return {**told, "status": self.service.endpoint.deliver(one, made, how)}
-        self.service.gateway.tell("INTERACTION_CREATE", lambda session: made, lambda session: True)
+        self.service.gateway.dispatch_to_all("INTERACTION_CREATE", lambda session: made, lambda session: True)
         return told
 
     def press(self, body):
@@ -164,10 +164,10 @@ class People:
         return self._interact(self._channel(body), body["user"], 2, data, None, body.get("how"))
 
     def event(self, body):
-        """Any event, as is."""
-        self.service.gateway.tell(body["type"], lambda session: body["data"], lambda session: True)
+        """Sends any event unchanged."""
+        self.service.gateway.dispatch_to_all(body["type"], lambda session: body["data"], lambda session: True)
 
-    # ---- what the app is told of messages ----
+    # ---- events about messages ----
 
     def wants(self, channel):
         needed = GUILD_MESSAGES if channel.guild else DIRECT_MESSAGES

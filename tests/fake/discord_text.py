@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What Discord takes as the body of a message, and its words when it refuses one."""
+"""The checks of Discord for the body of a message, and the texts of its refusals."""
 
 import re
 
@@ -16,7 +16,7 @@ class Refused(Exception):
 
 
 def invalid(field, code, words):
-    """50035, with the field that is wrong."""
+    """Error 50035 with the name of the invalid field."""
     errors = {"_errors": [{"code": code, "message": words}]}
     for name in reversed(field.split(".")):
         errors = {name: errors}
@@ -91,7 +91,8 @@ def check_message(body):
 
 
 def pings(body, users):
-    """Whom the text of a message rings: user ids, and whether everybody."""
+    """The users that the text of a message notifies: their ids, and whether it notifies
+    everybody."""
     text, allowed = body.get("content") or "", body.get("allowed_mentions")
     parse = ["roles", "users", "everyone"] if allowed is None else allowed.get("parse", [])
     named = {user for user in re.findall(r"<@!?(\d+)>", text) if user in users}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the Discord fake is of: a server, its channels and threads, direct messages, people, messages as
-people see them, attachments."""
+"""The world of the Discord fake: a server, its channels and threads, direct messages, users,
+messages as users see them, attachments."""
 
 import re
 import time
@@ -16,7 +16,7 @@ def timestamp(ms):
 
 
 def seen(text):
-    """Without the backslashes that keep characters from being markup; in code they are shown."""
+    """Returns the text without the backslashes that escape markup; in code they are shown."""
     parts = re.split(r"(```.*?```|`[^`]*`)", text, flags=re.DOTALL)
     return "".join(p if p.startswith("`") else re.sub(r"\\([^\w\s])", r"\1", p) for p in parts)
 
@@ -78,14 +78,14 @@ class Message:
         self.stickers = []
         self.reactions = {}  # emoji: ids of users
         self.deleted, self.nonce, self.webhook = False, None, None
-        self.only_for = None  # user of an ephemeral message
+        self.only_for = None  # the user of an ephemeral message
         self.interaction = None
 
     def by_bot(self):
         return self.author in (BOT, self.webhook)
 
     def api(self, reader=None, nested=True):
-        """As an app sees it: reader(message) says whether it may read the content."""
+        """The message for an app: reader(message) says whether the app may read the content."""
         world = self.channel.world
         reads = reader is None or reader(self)
         user = world.users[self.author].api() if not self.webhook else world.webhook_user()

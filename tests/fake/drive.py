@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Starts a fake for a test and speaks to its control."""
+"""Starts a fake for a test and calls its controls."""
 
 import json
 import os
@@ -9,20 +9,20 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-# What is waited for comes in a moment, but for a sanitizer on a machine that does much else.
+# Conditions are met soon, except with a sanitizer on a loaded machine.
 PATIENCE_S = 120
-SANITIZED = bool(os.environ.keys() & {"ASAN_OPTIONS", "TSAN_OPTIONS"})  # as tools/check runs it
+SANITIZED = bool(os.environ.keys() & {"ASAN_OPTIONS", "TSAN_OPTIONS"})  # the settings of tools/check
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def written(path):
-    """The lines of a file that somebody writes to: those that are whole."""
+    """Returns the complete lines of a file that another process writes."""
     text = path.read_bytes() if path.exists() else b""
     return text[: text.rfind(b"\n") + 1].decode().splitlines()
 
 
 class Timeout(AssertionError):
-    """What was waited for did not come."""
+    """The condition was not met in time."""
 
 
 class Fake:
@@ -63,14 +63,14 @@ class Fake:
         return [json.loads(line) for line in self.get("record", since=since).splitlines()]
 
     def last_seq(self):
-        """Number of the newest entry of the record: what follows is record(since=last_seq())."""
+        """The number of the newest entry of the record; later ones are record(since=last_seq())."""
         return json.loads(self.get("last"))["seq"]
 
     def state(self, **query):
         return json.loads(self.get("state", **query))
 
     def screen(self):
-        """What people see now: the messages that are not deleted, as last edited."""
+        """The messages that users see now: those that are not deleted, with their last edit."""
         return json.loads(self._ask("/_control/screen")[1])
 
     def violations(self):

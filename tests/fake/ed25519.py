@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Signatures of RFC 8032 (Ed25519), for fakes: slow, and not safe against who measures the time."""
+"""Signatures of RFC 8032 (Ed25519) for fakes: slow, and not protected against timing attacks."""
 
 import hashlib
 
@@ -17,7 +17,7 @@ def _base_x():
 
 
 def _add(a, b):
-    """Two points in extended coordinates."""
+    """Adds two points in extended coordinates."""
     e, f = (a[1] - a[0]) * (b[1] - b[0]) % P, (a[1] + a[0]) * (b[1] + b[0]) % P
     g, h = 2 * a[3] * b[3] * D % P, 2 * a[2] * b[2] % P
     e, f, g, h = f - e, h - g, h + g, f + e

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A strict fake of the web API of Ethos (apps/web-api): procedures of oRPC below /rpc/, the event stream of a
-session with its buffer. The words of a message say what a turn does: run=COMMAND asks for an approval, ask puts
-a question, hang waits until it is aborted, fail ends in an error, locked in an error and a done, cut drops the
-readers in the middle, part ends their streams there, slow is answered when `gate` is set."""
+"""A strict fake of the web API of Ethos (apps/web-api): procedures of oRPC below /rpc/, and the
+event stream of a session with its buffer. The words of a message choose the behaviour of a turn:
+run=COMMAND asks for an approval; ask asks a question; hang waits until the turn is aborted; fail
+ends in an error; locked ends in an error and a done; cut resets the connections of the readers
+within the turn; part ends their streams there; slow is answered when `gate` is set."""
 import json
 import threading
 
@@ -20,15 +21,15 @@ INPUTS = {  # path: members, and those that may be absent
 
 
 class Session:
-    """Its events are numbered, and kept for readers that come later."""
+    """Events of a session are numbered, and stored for later readers."""
 
     def __init__(self, id_):
         self.id, self.turns, self.events, self.readers = id_, 0, [], []
         self.lock = threading.RLock()
         self.aborted = threading.Event()
-        self.read = threading.Event()  # somebody reads
+        self.read = threading.Event()  # set when a client reads
 
-    def tell(self, type_, **fields):
+    def send_event(self, type_, **fields):
         with self.lock:
             self.events.append({"type": type_, **fields})
             for reader in self.readers:
@@ -115,7 +116,7 @@ class Ethos(AgentService):
 
     def decide(self, handler, id_, decision):
         if id_ not in self.open or self.open[id_][0].is_set():
-            self.violate(f"{id_} does not wait")
+            self.violate(f"{id_} is not open")
         else:
             self.open[id_][1] = decision
             self.open[id_][0].set()
@@ -143,51 +144,51 @@ class Ethos(AgentService):
     def turn(self, session, text):
         words = text.split()
         if "locked" in words:
-            session.tell("error", error="the personality is locked", code="personality_locked")
-            session.tell("done", text="", turnCount=0)
+            session.send_event("error", error="the personality is locked", code="personality_locked")
+            session.send_event("done", text="", turnCount=0)
             return
-        session.tell("run_start", provider="anthropic", model="claude-sonnet-4-6", source="personality")
+        session.send_event("run_start", provider="anthropic", model="claude-sonnet-4-6", source="personality")
         said = f"Turn {session.turns} of {session.id}."
         if "run=" in text:
             said += self.approval(session, text.split("run=")[1])
         if "ask" in words:
             id_ = f"cl_{len(self.open) + 1}"
             self.open[id_] = [threading.Event(), None]
-            session.tell("clarify.request", requestId=id_, question="Which volume?", options=["/srv", "/home"],
+            session.send_event("clarify.request", requestId=id_, question="Which volume?", options=["/srv", "/home"],
                          default="/srv", defaultDeadlineAt=None)
             said += " " + self.wait_for(session, id_)
-            session.tell("clarify.resolved", requestId=id_, source="user")
+            session.send_event("clarify.resolved", requestId=id_, source="user")
         if "cut" in words or "part" in words:
             for n in range(3):
-                session.tell("text_delta", text=f"Part {n}. ")
+                session.send_event("text_delta", text=f"Part {n}. ")
             session.read.wait(60)
             session.drop(properly="part" in words)
             for n in range(3, 6):
-                session.tell("text_delta", text=f"Part {n}. ")
+                session.send_event("text_delta", text=f"Part {n}. ")
             said = "".join(f"Part {n}. " for n in range(6))
         elif "hang" in words:
-            session.tell("text_delta", text="Working")
+            session.send_event("text_delta", text="Working")
             session.aborted.wait(60)
-            return  # of an abort nothing is told
+            return  # an abort sends no event
         elif "fail" not in words:
-            session.tell("text_delta", text=said)
-        session.tell("usage", inputTokens=10, outputTokens=2, estimatedCostUsd=0.001)
+            session.send_event("text_delta", text=said)
+        session.send_event("usage", inputTokens=10, outputTokens=2, estimatedCostUsd=0.001)
         if "fail" in words:
-            session.tell("error", error="provider: 402", code="llm_error")
+            session.send_event("error", error="provider: 402", code="llm_error")
         else:
-            session.tell("done", text=said, turnCount=1)
+            session.send_event("done", text=said, turnCount=1)
 
     def approval(self, session, command):
         id_ = f"ap_{len(self.open) + 1}"
         self.open[id_] = [threading.Event(), None]
-        session.tell("tool.approval_required", request={
+        session.send_event("tool.approval_required", request={
             "approvalId": id_, "sessionId": session.id, "toolCallId": f"tc_{id_}", "toolName": "terminal",
             "args": {"command": command}, "reason": None, "alwaysAsk": False})
         decision = self.wait_for(session, id_)
         allowed = decision.startswith("allowed")
-        session.tell("approval.resolved", approvalId=id_, decision="allow" if allowed else "deny", decidedBy="tab")
+        session.send_event("approval.resolved", approvalId=id_, decision="allow" if allowed else "deny", decidedBy="tab")
         if allowed:
-            session.tell("tool_start", toolCallId=f"tc_{id_}", toolName="terminal", args={"command": command})
-        session.tell("tool_end", toolCallId=f"tc_{id_}", toolName="terminal", ok=allowed, durationMs=0,
+            session.send_event("tool_start", toolCallId=f"tc_{id_}", toolName="terminal", args={"command": command})
+        session.send_event("tool_end", toolCallId=f"tc_{id_}", toolName="terminal", ok=allowed, durationMs=0,
                      result="done" if allowed else decision)
         return f" {command}: {decision}."

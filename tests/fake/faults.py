@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Scripted faults: which call gets which, how often."""
+"""Scripted faults: the calls that they affect, and how often."""
 
 import random
 import re
 
 KINDS = {
-    # name: whether the service has done what was asked
+    # name: whether the service has executed the request
     "answer": False,
     "flood": False,
     "error": False,
@@ -91,6 +91,6 @@ class Faults:
                 fault.released = True
 
     def clear(self, number=None):
-        """Of one, or of all."""
+        """Removes one fault, or all."""
         self.release(number)
         self._all = [fault for fault in self._all if number not in (None, fault.id)]

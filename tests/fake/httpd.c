@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the thread, its connections and what they sent. */
+ * Owns the thread, its connections, and the received requests. */
 #include "fake/httpd.h"
 
 #include <arpa/inet.h>
@@ -23,7 +23,7 @@ enum { CONNS_MAX = 64, REQUESTS_MAX = 256, DRIP_MS = 20, FLOOD_BYTES = 9 << 20 }
 struct conn {
     int fd;
     struct buf in;
-    bool drips, is_deaf; /* deaf: whatever comes now is thrown away */
+    bool drips, is_deaf; /* is_deaf: later input is discarded */
 };
 
 struct httpd {
@@ -31,10 +31,10 @@ struct httpd {
     pthread_t thread;
     const struct httpd_step *steps;
     size_t step_count;
-    /* the thread's */
+    /* of the thread */
     struct conn conns[CONNS_MAX];
     size_t conn_count;
-    /* lock: mu */
+    /* guarded by mu */
     pthread_mutex_t mu;
     unsigned connections, requests;
     char *texts[REQUESTS_MAX];
@@ -48,7 +48,8 @@ static void fault(struct httpd *h, const char *what)
     pthread_mutex_unlock(&h->mu);
 }
 
-/* Value of a header in the head of a request (which ends with an empty line), or NULL. */
+/* Returns the value of a header in the head of a request (which ends with an empty line), or
+ * NULL. */
 static const char *header(const char *head, const char *name)
 {
     for (const char *line = head; (line = strstr(line, "\r\n"));) {
@@ -92,7 +93,7 @@ static void close_conn(struct httpd *h, struct conn *c, bool reset)
     *c = h->conns[--h->conn_count];
 }
 
-/* False when the peer has gone. */
+/* Returns false if the peer has closed the connection. */
 static bool send_all(int fd, const char *p, size_t n)
 {
     while (n > 0) {
@@ -169,7 +170,7 @@ static bool is_early(struct httpd *h)
     return i < h->step_count && h->steps[i].what == HTTPD_RESET_EARLY;
 }
 
-/* Acts once a whole request is there. */
+/* Executes the step when a complete request has arrived. */
 static void take_request(struct httpd *h, struct conn *c)
 {
     const char *const end = c->in.len ? strstr(c->in.p, "\r\n\r\n") : NULL;
@@ -240,7 +241,7 @@ static void *serve(void *arg)
         poll(fds, count + 2, any_drips(h) ? DRIP_MS : -1);
         if (fds[0].revents)
             return NULL;
-        /* From the end: a connection that closes gives its place to the last. */
+        /* From the last one, because a connection that closes is replaced by the last. */
         for (size_t i = count; i-- > 0;) {
             if (fds[i + 2].revents)
                 receive(h, &h->conns[i]);
@@ -257,7 +258,7 @@ struct httpd *httpd_start(const struct httpd_step *steps, size_t count)
     struct httpd *const h = xcalloc(1, sizeof *h);
     struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof a;
-    const int small = 16384; /* so that a large body does not fit into the kernel */
+    const int small = 16384; /* so that a large body does not fit into the buffers of the kernel */
     *h = (struct httpd){.steps = steps, .step_count = count};
     h->stop = eventfd(0, EFD_CLOEXEC);
     h->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

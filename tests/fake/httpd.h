@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A strict HTTP/1.1 server of one thread on a free loopback port: request i gets what step i
- * says, and what is wrong with a request is written down. */
+ * A strict HTTP/1.1 server with one thread on a free loopback port: request i is handled by step i,
+ * and violations of the protocol are recorded. */
 #ifndef TESTS_FAKE_HTTPD_H
 #define TESTS_FAKE_HTTPD_H
 
@@ -11,10 +11,10 @@ enum httpd_what {
     HTTPD_REPLY_CLOSE, /* sends the bytes and closes */
     HTTPD_CLOSE,       /* reads the request and closes */
     HTTPD_RESET,       /* reads the request and resets */
-    HTTPD_LEAVE,       /* reads the request, closes, and listens no longer */
-    HTTPD_RESET_EARLY, /* resets once it has the head, with most of the body unread */
-    HTTPD_DRIP,        /* sends the bytes, then one more every few milliseconds, for ever */
-    HTTPD_SILENT,      /* reads the request and says nothing */
+    HTTPD_LEAVE,       /* reads the request, closes, and stops listening */
+    HTTPD_RESET_EARLY, /* resets when the head has arrived, with most of the body unread */
+    HTTPD_DRIP,        /* sends the bytes, then single bytes with pauses, for ever */
+    HTTPD_SILENT,      /* reads the request and does not respond */
     HTTPD_FLOOD,       /* sends the bytes, then nine MiB */
 };
 
@@ -25,15 +25,15 @@ struct httpd_step {
 
 struct httpd;
 
-/* `steps` has to stay; a request beyond them is a fault. Bails when it cannot listen. */
+/* `steps` must stay valid; a request without a step is a fault. Bails out if it cannot listen. */
 struct httpd *httpd_start(const struct httpd_step *steps, size_t count);
 int httpd_port(const struct httpd *h);
-/* So far; any time. */
+/* The current numbers; callable at any time. */
 unsigned httpd_requests(struct httpd *h);
 unsigned httpd_count_connections(struct httpd *h);
-/* Head and body of request i as they came; "" when there was none. Valid until httpd_stop. */
+/* Returns head and body of request i unchanged; "" without one. Valid until httpd_stop. */
 const char *httpd_request(struct httpd *h, unsigned i);
-/* What was wrong; "" when nothing was. Valid until httpd_stop. */
+/* Returns the recorded faults; "" without any. Valid until httpd_stop. */
 const char *httpd_faults(struct httpd *h);
 void httpd_stop(struct httpd *h);
 

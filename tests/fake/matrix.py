@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The Matrix fake: a homeserver as a bot sees it; README.md says how to drive it."""
+"""The Matrix fake: a homeserver for a bot. README.md describes it."""
 
 import json
 import math
@@ -180,7 +180,7 @@ class Matrix(Service):
             call.writes = call.chat
 
     def filter_of(self, query):
-        """The body of the filter that a query names or has in it."""
+        """The filter that a query names or contains."""
         text = query.get("filter", "{}")
         if not text.startswith("{"):
             number = int(text) if text.isdigit() else -1
@@ -192,7 +192,7 @@ class Matrix(Service):
         except Refused:
             raise Refused(400, "M_NOT_JSON", "Invalid filter JSON") from None
 
-    # ---- doing it ----
+    # ---- executing it ----
 
     def perform(self, call):
         try:
@@ -241,7 +241,7 @@ class Matrix(Service):
             raise Unable(f"no such pace: {sorted(set(body) - set(self.rates))}")
         self.rates.update(body)
 
-    # ---- what tests ask ----
+    # ---- queries of tests ----
 
     def _typing_is(self, query):
         room = self.server.rooms.get(query["chat"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a client does in the rooms of the Matrix fake."""
+"""Requests of a client about the rooms of the Matrix fake."""
 
 from matrix_rooms import (
     BOT,
@@ -26,14 +26,14 @@ def not_found(words):
 
 
 class Methods:
-    """Each do_… is the method of that name; -> what it answers."""
+    """Each do_… is the method of that name, and returns its response."""
 
     def __init__(self, service):
         self.service = service
         self.server = service.server
         self.record = service.record
         self.filters = []
-        self._transactions = {}  # (device, path): what was answered, content
+        self._transactions = {}  # (device, path): the response, and the content
 
     # ---- rooms and events ----
 
@@ -58,7 +58,7 @@ class Methods:
             )
 
     def _once(self, call, act):
-        """The same transaction again is answered as the first time, and nothing is done."""
+        """Executes a transaction once; a repeat gets the same response."""
         key = (call.device, call.raw_path)
         if key in self._transactions:
             answer, content = self._transactions[key]
@@ -72,13 +72,14 @@ class Methods:
         return answer
 
     def forget_transactions(self):
-        """As a homeserver does after a while."""
+        """Forgets transactions, like a homeserver after a while."""
         self._transactions.clear()
 
     # ---- events ----
 
     def _check_size(self, room, kind, content):
-        """The event as it goes to other servers, with signatures and the events before it."""
+        """The size of the event as it is sent to other servers, with signatures and references to
+        events."""
         event = {
             "auth_events": ["$" + "x" * 43] * 4,
             "prev_events": ["$" + "x" * 43],
@@ -125,7 +126,7 @@ class Methods:
                     words = "Can't send same reaction twice"
                     raise Refused(400, "M_DUPLICATE_ANNOTATION", words, None)
 
-    # A homeserver takes these: it is the readers who ignore them.
+    # A homeserver accepts these events, and clients ignore them.
 
     def _judge_edit(self, room, kind, content, event):
         wrong = None
@@ -148,7 +149,7 @@ class Methods:
     def _judge_message(self, room, content):
         new = content.get("m.new_content", content)
         if "m.mentions" not in content:
-            self.record.violate("no-mentions", "without m.mentions words can ring")
+            self.record.violate("no-mentions", "without m.mentions the text may notify users")
         if content.get("m.mentions", {}).get("room") or new.get("m.mentions", {}).get("room"):
             self.record.violate("mass-mention", "all of the room")
         if "formatted_body" in new:
@@ -284,7 +285,7 @@ class Methods:
         room.typing.pop(BOT, None)
         if on:
             room.typing[BOT] = self.record.now() + self.service.seconds(seconds)
-            # Whoever waits for typing to end has to look again then.
+            # A request that waits for the end of typing must check it again.
             self.service.timers.after(seconds, lambda: None)
         room.typing_changed = self.server.advance()
         return {}
@@ -309,7 +310,7 @@ class Methods:
         return {"m.upload.size": self.service.max_upload}
 
     def media(self, call):
-        """-> name, type, bytes"""
+        """Returns the name, type and bytes of a file."""
         found = self.server.media.get(call.params["media"])
         if found is None or call.params["server"] != SERVER:
             raise not_found(f"Not found '{call.path}'")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What people do in the rooms of the Matrix fake."""
+"""Actions of users in the rooms of the Matrix fake."""
 
 import base64
 
@@ -27,13 +27,13 @@ class People:
             "event": self.any_event,
         }
 
-    # ---- what there is ----
+    # ---- users and rooms ----
 
     def make_user(self, body):
         self.server.names[body["id"]] = body["name"]
 
     def make_room(self, body):
-        """Makes a room or changes one; of the people in it the first is its creator."""
+        """Creates or changes a room; its first user is the creator."""
         name = body["id"]
         room = self.server.rooms.get(name)
         if room is None:
@@ -71,7 +71,7 @@ class People:
             raise Unable(f"{body['user']} is not in {room.id}")
         return room
 
-    def _tell(self, event, text=None):
+    def _record_event(self, event, text=None):
         self.record.add(
             "inbound",
             event=event.kind,
@@ -81,7 +81,7 @@ class People:
         )
         return {"event_id": event.id}
 
-    # ---- what they do ----
+    # ---- actions ----
 
     def says(self, body):
         room = self._in(body)
@@ -100,7 +100,7 @@ class People:
         if relates:
             content["m.relates_to"] = relates
         event = self.server.add(room, body["user"], "m.room.message", content)
-        return self._tell(event, text)
+        return self._record_event(event, text)
 
     def _file(self, file, caption):
         data = base64.b64decode(file["base64"]) if "base64" in file else file["content"].encode()
@@ -121,7 +121,7 @@ class People:
             if reply not in room.by_id:
                 raise Unable(f"no event {reply} in {room.id}")
             relates["m.in_reply_to"] = {"event_id": reply}
-            if room.by_id[reply].sender == BOT:  # clients mention whom they reply to
+            if room.by_id[reply].sender == BOT:  # clients mention the author of a message that they reply to
                 content["m.mentions"] = {"user_ids": [BOT]}
         if body.get("thread"):
             relates |= {"rel_type": "m.thread", "event_id": body["thread"]}
@@ -136,7 +136,7 @@ class People:
             new.pop(name, None)
         content = {**new, "body": f"* {body['text']}", "m.new_content": new}
         content["m.relates_to"] = {"rel_type": "m.replace", "event_id": event.id}
-        return self._tell(
+        return self._record_event(
             self.server.add(room, body["user"], event.kind, content), body["text"]
         )
 
@@ -145,19 +145,19 @@ class People:
         self._in(body)
         relates = {"rel_type": "m.annotation", "event_id": event.id, "key": body["key"]}
         content = {"m.relates_to": relates}
-        return self._tell(self.server.add(room, body["user"], "m.reaction", content), body["key"])
+        return self._record_event(self.server.add(room, body["user"], "m.reaction", content), body["key"])
 
     def redacts(self, body):
         room, event = self._there(body)
-        return self._tell(self.server.redact(room, body["user"], event.id, {}))
+        return self._record_event(self.server.redact(room, body["user"], event.id, {}))
 
     def invites(self, body):
         room = self._room(body)
-        self._tell(self.server.join(room, BOT, "invite", body["user"]))
+        self._record_event(self.server.join(room, BOT, "invite", body["user"]))
 
     def kicks(self, body):
         room = self._room(body)
-        self._tell(self.server.join(room, BOT, "leave", room.events[0].sender))
+        self._record_event(self.server.join(room, BOT, "leave", room.events[0].sender))
 
     def types(self, body):
         room = self._in(body)
@@ -167,7 +167,7 @@ class People:
 
     def any_event(self, body):
         room = self._room(body)
-        return self._tell(
+        return self._record_event(
             self.server.add(
                 room, body["user"], body["type"], body["content"], body.get("state_key")
             )

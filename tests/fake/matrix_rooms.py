@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rooms of the Matrix fake: events in one stream, as the homeserver and as people see them."""
+"""The rooms of the Matrix fake: events in one stream, as the homeserver and as users see them."""
 
 import base64
 import hashlib
@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 SERVER = "fake.example"
 BOT = f"@bot:{SERVER}"
 MAX_EVENT = 65536
-TYPING_SECONDS = 120  # at most
+TYPING_SECONDS = 120  # the maximum
 
 _TAGS = set(
     "del h1 h2 h3 h4 h5 h6 blockquote p a ul ol sup sub li b i u strong em s code hr br div table "
@@ -22,7 +22,7 @@ _SCHEMES = ("https:", "http:", "ftp:", "mailto:", "magnet:")
 
 
 class _Reader(HTMLParser):
-    """What a client makes of formatted_body, and what it would have to throw away."""
+    """The text that a client shows for formatted_body, and the parts that it has to discard."""
 
     def __init__(self):
         super().__init__(convert_charrefs=True)
@@ -60,7 +60,7 @@ class _Reader(HTMLParser):
 
 
 def read_html(text):
-    """-> the text that is shown, and what is wrong with it."""
+    """Returns the shown text, and the violations."""
     reader = _Reader()
     reader.feed(text)
     reader.close()
@@ -76,14 +76,14 @@ def read_html(text):
 
 
 def text_of(content):
-    """What a person reads in a message."""
+    """The text of a message that a user reads."""
     if content.get("format") == "org.matrix.custom.html" and "formatted_body" in content:
         return read_html(str(content["formatted_body"]))[0]
     return str(content.get("body", ""))
 
 
 def relation_of(content):
-    """-> (rel_type, event_id), each None when there is none: as the homeserver reads it."""
+    """Returns (rel_type, event_id) as the homeserver reads them, each None if missing."""
     relates = content.get("m.relates_to")
     if not isinstance(relates, dict):
         return None, None
@@ -111,13 +111,13 @@ class Event:
         self.redacts = None
         self.redacted_by = None
         self.sent_by = None  # device, transaction
-        self.before = None  # the state that it replaces
+        self.before = None  # the state event that it replaces
 
     def relation(self):
         return relation_of(self.content)
 
     def api(self, device=None, room=False, stripped=False):
-        """As the client-server API tells it."""
+        """The event in the client-server API."""
         result = {"type": self.kind, "sender": self.sender, "content": self.content}
         if self.state_key is not None:
             result["state_key"] = self.state_key
@@ -150,13 +150,13 @@ class Room:
         self.events = []
         self.by_id = {}
         self.state = {}  # (type, key): event
-        self.typing = {}  # user: until
+        self.typing = {}  # user: end
         self.typing_changed = 0  # position in the stream
 
     def new_id(self, number):
         digest = hashlib.sha256(f"{self.id}{number}".encode()).digest()
         coded = base64.b64encode(digest).decode().rstrip("=")
-        if self.version == "3":  # ids of that version may have slashes: here each does
+        if self.version == "3":  # event ids of room version 3 may contain slashes; in this fake each does
             return "$/+" + coded
         return "$" + coded.replace("+", "-").replace("/", "_")
 
@@ -190,7 +190,7 @@ class Room:
                 found[event.kind, event.state_key] = event
         return list(found.values())
 
-    # ---- what people see ----
+    # ---- messages as users see them ----
 
     def replacements(self, event):
         """The valid edits of an event, in order."""

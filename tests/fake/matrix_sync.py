@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""How the Matrix fake hands out events: /sync with long polls and limited timelines, /messages."""
+"""How the Matrix fake delivers events: /sync with long polls and limited timelines, and
+/messages."""
 
 import re
 import time
@@ -15,7 +16,7 @@ def token(position):
 
 
 def position_of(text):
-    """Of a token: that of a sync, or of /messages."""
+    """The position of a token of a sync or of /messages."""
     match = re.fullmatch(r"s(\d+)_0_0_1|t(\d+)-\d+", text)
     if not match:
         raise Refused(400, "M_UNKNOWN", "Invalid stream token")
@@ -27,11 +28,11 @@ class Sync:
         self.service = service
         self.record = service.record
         self.server = service.server
-        self.timeline_limit = 100  # the server's own
+        self.timeline_limit = 100  # the default of the server
         self._waiting = []  # (request, position)
 
     def polling(self):
-        """A sync waits, and the client has all that was before."""
+        """Whether a sync is waiting and the client has all earlier events."""
         return any(at >= self.server.position and not r.gone() for r, at in self._waiting)
 
     # ---- /sync ----
@@ -89,14 +90,14 @@ class Sync:
 
     def _timeline(self, room, after, chosen, device):
         limit = min(chosen.limit, self.timeline_limit)
-        events = [e for e in room.events if e.number > after and chosen.takes(e)]
+        events = [e for e in room.events if e.number > after and chosen.accepts(e)]
         shown = events[len(events) - limit :] if limit else []
         limited = len(shown) < len(events)
         first = shown[0].number if shown else self.server.position + 1
         return shown, limited, first
 
     def _joined(self, room, since, chosen, device):
-        """None when nothing is new."""
+        """Returns None without new events."""
         joined = room.state["m.room.member", BOT].number
         new = since is None or joined > since
         after = 0 if new else since
@@ -175,8 +176,8 @@ class Sync:
         page = (events[::-1] if back else events)[:limit]
         answer = {
             "start": query.get("from", token(start)),
-            # The filter comes behind the limit: a page may be empty although others follow.
-            "chunk": [e.api(call.device, room=True) for e in page if chosen.takes(e)],
+            # The filter is applied after the limit, so a page may be empty although others follow.
+            "chunk": [e.api(call.device, room=True) for e in page if chosen.accepts(e)],
         }
         if page:
             last = page[-1].number
@@ -185,7 +186,7 @@ class Sync:
 
 
 def stripped(room):
-    """What somebody who is invited sees of a room."""
+    """The state of a room that an invited user sees."""
     kinds = ("m.room.create", "m.room.name", "m.room.encryption", "m.room.join_rules")
     events = [event for (kind, _), event in room.state.items() if kind in kinds]
     invite = room.state["m.room.member", BOT]

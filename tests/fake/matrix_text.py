@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the Matrix fake refuses in requests, with the words of Synapse."""
+"""The checks of the Matrix fake for requests, with the error texts of Synapse."""
 
 import json
 
@@ -7,7 +7,7 @@ MAX_INT = 2**53 - 1
 
 
 class Refused(Exception):
-    """`rule`: the violation that it is, or None: a good client may get it."""
+    """`rule`: the name of the violation, or None if a correct client may get the error."""
 
     def __init__(self, code, error, words, rule="bad-request", **more):
         super().__init__(words)
@@ -24,7 +24,7 @@ def _no_constant(name):
 
 
 def parse_object(data):
-    """The body of a request: a JSON object that can be canonical."""
+    """Parses the body of a request: a JSON object with a canonical form."""
     try:
         body = json.loads(data.decode(), parse_constant=_no_constant)
     except ValueError:
@@ -56,7 +56,7 @@ def canonical(value):
 
 
 def wanted_type(body, name, kind, optional=False):
-    """A member of the body that has to be of that type."""
+    """Returns a member of the body with the required type."""
     if name not in body and optional:
         return None
     if name not in body:
@@ -78,7 +78,7 @@ def query_number(query, name, default):
 
 
 def check_content(kind, content):
-    """Of an event that a client sends."""
+    """Checks the content of an event that a client sends."""
     if kind == "m.room.message":
         for name in ("body", "msgtype"):
             if name not in content:
@@ -99,7 +99,7 @@ def check_content(kind, content):
 
 
 class Filter:
-    """What of a filter counts here: the events of timelines."""
+    """The parts of a filter that the fake supports: the events of timelines."""
 
     def __init__(self, body):
         room = wanted_type(body, "room", dict, optional=True) or {}
@@ -125,10 +125,10 @@ class Filter:
 
     @staticmethod
     def of_events(body):
-        """A RoomEventFilter, as /messages takes it."""
+        """A RoomEventFilter for /messages."""
         return Filter({"room": {"timeline": body}})
 
-    def takes(self, event):
+    def accepts(self, event):
         if self.types is not None and event.kind not in self.types:
             return False
         return event.kind not in self.not_types and event.sender not in self.not_senders

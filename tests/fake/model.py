@@ -68,8 +68,8 @@ class Handler(BaseHTTPRequestHandler):
             self._end(api.whole(number, request, reply))
 
     def _stream(self, events, fault):
-        """Chunks of one event each. `cut` closes the connection before the last half of the events,
-        `stall` keeps it open there without a byte."""
+        """Sends chunks of one event each. `cut` closes the connection before the last half of the
+        events; `stall` keeps it open there without sending."""
         events = list(events)
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
@@ -80,7 +80,7 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
             self.wfile.flush()
         if fault == "stall":
-            self.rfile.read(1)  # until the agent gives up
+            self.rfile.read(1)  # until the agent closes the connection
         if fault:
             self.close_connection = True
         else:
@@ -91,7 +91,7 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_):
-        """An agent that hangs up is no error."""
+        """Ignores agents that close the connection."""
 
 
 def main():

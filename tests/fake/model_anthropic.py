@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The fake model as Anthropic's Messages API. Its callers: Claude Code."""
+"""The fake model as the Messages API of Anthropic, for Claude Code."""
 
 import json
 
@@ -39,7 +39,7 @@ def error(status):
 
 
 def block_of(number, reply):
-    """The block of a message, or None, and why the message ends."""
+    """Returns the block of a message, or None, and the reason for the end of the message."""
     if reply.tool:
         return {"type": "tool_use", "id": f"toolu_{number:06d}", "name": reply.tool,
                 "input": reply.arguments}, "tool_use"

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 SCRIPT = re.compile(r"^\s*DO (.*)$", re.M)
 HALF = "This text is cut off in the middle."
 
-# What the published agents call their shell, and the arguments that run COMMAND there.
+# The name of the shell tool of each published agent, and the arguments that run COMMAND.
 SHELLS = {
     "Bash": lambda command: {"command": command, "description": "a command"},
     "bash": lambda command: {"command": command, "description": "a command"},
@@ -40,7 +40,7 @@ SHELLS = {
 
 @dataclass
 class Reply:
-    """What one call of the model answers: a text, a call of a tool, or neither."""
+    """The response of the model to one call: a text, a tool call, or neither."""
 
     text: str = ""
     tool: str = ""
@@ -92,7 +92,7 @@ def shell_call(command, tools):
 
 
 class Script:
-    """Counts the calls of the model; remembers which `once` steps have failed already."""
+    """Counts the calls of the model, and remembers which `once` steps have failed."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -100,7 +100,7 @@ class Script:
         self.failed = set()
 
     def next(self, conversation, tools):
-        """The number of this call, and its Reply."""
+        """Returns the number of this call, and its Reply."""
         script, spoken = steps_of(conversation)
         steps = [step.strip() for step in script.split(" | ")]
         step = steps[spoken] if spoken < len(steps) else "nothing"
@@ -121,5 +121,5 @@ class Script:
 
 
 def halves(text):
-    """A text in two pieces, so that every stream has a middle."""
+    """Splits a text in two, so that every stream has a middle."""
     return [piece for piece in (text[: len(text) // 2], text[len(text) // 2 :]) if piece]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A small client of NATS for tests: the text protocol with headers, and JetStream's requests.
 
-It blocks. One thread at a time uses a client. It knows nothing of turncast.
+Calls block, and a client must not be used by two threads at the same time. The client is independent of turncast.
 """
 import base64
 import json
@@ -52,7 +52,7 @@ class NatsWire:
             line = self.file.readline()
             if line.startswith(b"PONG"):
                 return self.sids
-            self._take(line)
+            self._handle_line(line)
 
     def publish(self, subject, data, reply="", headers=None):
         if isinstance(data, str):
@@ -65,7 +65,7 @@ class NatsWire:
         else:
             self.send(b"PUB %s %s %d\r\n%s\r\n" % (subject.encode(), reply.encode(), len(data), data))
 
-    def _take(self, line):
+    def _handle_line(self, line):
         words = line.split()
         if not words:
             raise OSError("the server has closed the connection")
@@ -96,7 +96,7 @@ class NatsWire:
         return Message(words[1].decode(), reply, headers, body)
 
     def next(self, seconds=10, match=None):
-        """The next message whose subject begins with `match`; None when the time is over."""
+        """Returns the next message whose subject begins with `match`; None after the time."""
         end = time.monotonic() + seconds
         while True:
             for i, message in enumerate(self.waiting):
@@ -113,7 +113,7 @@ class NatsWire:
                 return None
             finally:
                 self.sock.settimeout(10)
-            self._take(line)
+            self._handle_line(line)
 
     def request(self, subject, data="", headers=None, seconds=10):
         self.asked += 1

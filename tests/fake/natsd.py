@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A nats-server of its own for a test: a free loopback port, a store of its own, and faults; and a
-TCP connection to it that can be cut."""
+"""Starts a nats-server for a test, on a free loopback port, with its own storage and with faults;
+and a TCP connection to it that can be cut."""
 import os
 import pathlib
 import shutil
@@ -26,11 +26,11 @@ def free_port():
 
 class NatsServer:
     def __init__(self, extra="", port=None, **environment):
-        """extra: more of the configuration than the address and the store."""
+        """extra: the configuration besides the address and the storage."""
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="turncast-nats."))
         self.port = port or free_port()
         self.extra = extra
-        self.config = None  # all of the configuration, in place of extra
+        self.config = None  # the complete configuration instead of extra
         self.environment = dict(os.environ, **environment)
         self.process = None
 
@@ -53,7 +53,7 @@ class NatsServer:
         )
         log = open(self.folder / "log", "ab")  # noqa: SIM115
         self.process = subprocess.Popen(
-            # Also when the test is killed, its server ends.
+            # The server also ends when the test is killed.
             ["setpriv", "--pdeathsig", "KILL", "nats-server", "-c", config],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment,
         )
@@ -84,14 +84,15 @@ class NatsServer:
         self.process.send_signal(signal.SIGCONT)
 
     def forget(self):
-        """All that it has stored."""
+        """Deletes all stored data."""
         shutil.rmtree(self.folder / "store", ignore_errors=True)
 
     def client(self, **more):
         return nats_wire.NatsWire(self.port, **more)
 
     def stored_turns(self, kind, prefix="tc"):
-        """The ids of turns of which hosts with the prefix have stored a message of that kind (new, out, told)."""
+        """The ids of turns of which hosts with the prefix have stored a message of the kind (new,
+        out, told)."""
         client = self.client()
         info = client.api(f"STREAM.INFO.{prefix.upper()}_TURN", {"subjects_filter": f"{prefix}.turn.{kind}.>"})
         client.close()
@@ -99,7 +100,7 @@ class NatsServer:
 
 
 class NatsCluster:
-    """Servers that keep each stream and bucket together."""
+    """Servers that replicate each stream and bucket."""
 
     def __init__(self, count=3):
         routes = [free_port() for _ in range(count)]
@@ -121,7 +122,7 @@ class NatsCluster:
         return [server.url() for server in self.servers]
 
     def leader(self, stream):
-        """The server that leads a stream; None: none does now."""
+        """Returns the server that leads a stream; None without a leader."""
         for server in self.servers:
             if not server.process:
                 continue
@@ -138,7 +139,7 @@ class NatsCluster:
 
 
 class Cable:
-    """Passes TCP connections on to a port of this machine until it is cut."""
+    """Forwards TCP connections to a port of this machine until it is cut."""
 
     def __init__(self, port):
         self.target = port
@@ -154,7 +155,7 @@ class Cable:
         return f"nats://127.0.0.1:{self.port}"
 
     def cut_at(self, words):
-        """It is cut when a client has sent these words."""
+        """Cuts the connection when a client has sent these words."""
         self.trap = words
 
     def cut(self):

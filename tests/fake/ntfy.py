@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The ntfy fake: a server with access control, its limits, and phones; README.md says how to drive it."""
+"""The ntfy fake: a server with access control and limits, and phones. README.md describes it."""
 
 import base64
 import hashlib
@@ -49,10 +49,10 @@ class Ntfy(Service):
         self.controls = {"press": self._press, "cut": self._cut}
         self.conditions = {"sockets": lambda query: len(self.sockets) >= int(query["sockets"])}
 
-    # ---- who may ----
+    # ---- access control ----
 
     def _who(self, request):
-        """-> bot, buttons or nobody"""
+        """Returns bot, buttons or nobody."""
         given = request.headers.get("authorization")
         if given is None:
             return "nobody"
@@ -108,7 +108,7 @@ class Ntfy(Service):
             raise Refused(40017, 400, "invalid request: request body must be message JSON")
         return body
 
-    # ---- doing it ----
+    # ---- executing it ----
 
     def perform(self, call):
         try:
@@ -224,7 +224,7 @@ class Ntfy(Service):
             pass
 
     def _read(self, handler):
-        """Answers pings until the client says goodbye; it has nothing else to say."""
+        """Answers pings until the client closes the connection; the client sends nothing else."""
         while True:
             first, second = struct.unpack("BB", handler.rfile.read(2))
             size, key = second & 0x7F, handler.rfile.read(4)
@@ -238,7 +238,7 @@ class Ntfy(Service):
     # ---- controls ----
 
     def _press(self, body):
-        """A button of the newest notification of a sequence, as a phone presses it."""
+        """Presses a button of the newest notification of a sequence, like a phone."""
         with self.record.changed:
             shown = next(m for m in reversed(self.messages) if m["id"] == body["id"])
         action = next(a for a in shown["actions"] if a["label"] == body["button"])
@@ -268,10 +268,10 @@ class Ntfy(Service):
         status = fault.option("status", 400)
         return Answer(status, {"code": fault.option("code", 40000), "http": status, "error": "scripted"})
 
-    # ---- what tests ask ----
+    # ---- queries of tests ----
 
     def visible(self):
-        """What a phone shows: of a sequence, the newest."""
+        """The notifications that a phone shows: of each sequence the newest."""
         shown = {}
         for message in self.messages:
             if message["topic"] == TOPIC:

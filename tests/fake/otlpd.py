@@ -24,7 +24,7 @@ TRACES = "/v1/traces"
 
 
 class Refusal(Exception):
-    """A request that is not OTLP."""
+    """A request that is not valid OTLP."""
 
 
 def demand(condition, words):
@@ -95,7 +95,7 @@ def check_span(span):
 
 
 def spans_of(body):
-    """All spans of a request, each after a check."""
+    """Returns all spans of a request after checking them."""
     found = []
     members(body, ["resourceSpans"], "request")
     for resource in body.get("resourceSpans", []):
@@ -120,7 +120,7 @@ class Receiver(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), Handler)
         self.log, self.header = log, header
         self.answers, self.requests, self.lock = [], [], threading.Lock()
-        self.hold = threading.Event()  # cleared: no answer until it is set
+        self.hold = threading.Event()  # cleared: no response until it is set
         self.hold.set()
         self.is_stopped = False
 
@@ -131,7 +131,7 @@ class Receiver(http.server.ThreadingHTTPServer):
         return receiver
 
     def stop(self):
-        """Also of connections that are open."""
+        """Stops the server and its open connections."""
         self.is_stopped = True
         self.shutdown()
         self.server_close()
@@ -141,17 +141,17 @@ class Receiver(http.server.ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def answer(self, *answers):
-        """What the next requests get: a status, "lost" or "partial"."""
+        """Sets the responses to the next requests: a status, "lost" or "partial"."""
         with self.lock:
             self.answers.extend(answers)
 
     def spans(self):
-        """Spans of the requests that were accepted."""
+        """The spans of accepted requests."""
         with self.lock:
             return [s for r in self.requests if r["status"] == 200 for s in spans_of(r["body"])]
 
-    def judge(self, path, headers, text):
-        """The status or word of the answer, and why it refuses."""
+    def check_request(self, path, headers, text):
+        """Returns the status or word of the response, and the reason of a refusal."""
         try:
             demand(path == TRACES, f"no such path: {path}")
             demand(headers.get("Content-Type", "").split(";")[0] == "application/json", "no JSON")
@@ -164,9 +164,9 @@ class Receiver(http.server.ThreadingHTTPServer):
                 return 401, "wrong credentials"
         return (self.answers.pop(0), "as the test wants") if self.answers else (200, "")
 
-    def take(self, path, headers, text):
+    def accept_request(self, path, headers, text):
         with self.lock:
-            status, why = self.judge(path, headers, text)
+            status, why = self.check_request(path, headers, text)
             record = {"status": status, "why": why, "headers": dict(headers), "body": None}
             if status != 400:
                 record["body"] = json.loads(text)
@@ -188,7 +188,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.server.is_stopped:
             self.close_connection = True
             return
-        status, why = self.server.take(self.path, self.headers, text)
+        status, why = self.server.accept_request(self.path, self.headers, text)
         body = {"code": 3, "message": why} if status not in (200, "partial") else {"partialSuccess": {}}
         if status == "lost":
             self.close_connection = True

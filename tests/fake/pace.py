@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How fast a service lets itself be called, and for how long it wants to be left alone."""
+"""The rate limits of a service, and the pauses that it demands."""
 
 import math
 from collections import deque
@@ -7,8 +7,9 @@ from typing import NamedTuple, Optional
 
 
 class Limit(NamedTuple):
-    """`count` per `seconds` of service time: with `burst` a leaky bucket, else a sliding window. A leaky bucket does
-    not refuse a client whose requests leave it up to `late` seconds after they were due."""
+    """`count` per `seconds` of service time: with `burst` a leaky bucket, otherwise a sliding
+    window. A leaky bucket tolerates requests that arrive up to `late` seconds after they were
+    due."""
 
     key: tuple
     count: float
@@ -21,10 +22,10 @@ class Pace:
     def __init__(self, record):
         self.on = True
         self._record = record
-        self._buckets = {}  # key: (tokens, when)
+        self._buckets = {}  # key: (tokens, time)
         self._windows = {}  # key: times
-        self._holds = {}  # key: until
-        self._latest = 0.0  # when the newest counted call arrived
+        self._holds = {}  # key: end
+        self._latest = 0.0  # the time of the newest counted call
 
     def _wait_of(self, limit, now):
         seconds = limit.seconds * self._record.scale
@@ -36,10 +37,10 @@ class Pace:
         tokens, when = self._buckets.get(limit.key, (limit.burst, now))
         tokens = min(limit.burst, tokens + (now - when) * limit.count / seconds)
         self._buckets[limit.key] = (tokens, now)
-        # A client that keeps exactly to the pace is not refused for its clock.
+        # A client that keeps exactly to the limit is not refused because of its clock.
         return (1 - tokens) * seconds / limit.count if tokens < 0.95 - limit.late * limit.count / seconds else 0.0
 
-    def _take(self, limit, now):
+    def _count_call(self, limit, now):
         if limit.burst is None:
             self._windows[limit.key].append(now)
         else:
@@ -47,7 +48,7 @@ class Pace:
             self._buckets[limit.key] = (tokens - 1, when)
 
     def held(self, keys):
-        """Seconds until a call under these keys may be made, by what was told with a 429."""
+        """Returns the seconds until a call under these keys is permitted after a 429."""
         now = self._record.now()
         return max((self._holds.get(key, 0.0) - now for key in keys), default=0.0)
 
@@ -55,16 +56,16 @@ class Pace:
         self._holds[key] = max(self._holds.get(key, 0.0), self._record.now() + retry_after)
 
     def refuses(self, limits, now):
-        """None, or the retry_after of a call that was too fast. now: when it arrived."""
+        """Returns None, or retry_after of a call that is too fast. now: its time of arrival."""
         if not self.on:
             return None
-        # A call that a fault held back may have arrived before calls that are counted already.
+        # A call that a fault has delayed may have arrived before calls that are counted already.
         self._latest = now = max(now, self._latest)
         wait = max((self._wait_of(limit, now) for limit in limits), default=0.0)
         if wait > 0:
             return max(1, math.ceil(wait))
         for limit in limits:
-            self._take(limit, now)
+            self._count_call(limit, now)
         return None
 
     def forget(self):

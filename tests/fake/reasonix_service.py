@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A strict fake of `reasonix serve` (internal/serve/serve.go): one session, one stream for all clients, JSON
-commands. The words of the input say what its turn does: run=COMMAND asks for an approval, ask puts two
-questions, hang waits until it is cancelled, fail ends in an error, refuse ends as the fork ok refuses, lost drops
-the readers in the middle."""
+"""A strict fake of `reasonix serve` (internal/serve/serve.go): one session, one stream for all
+clients, and JSON commands. The words of the input choose the behaviour of the turn: run=COMMAND
+asks for an approval; ask asks two questions; hang waits until the turn is cancelled; fail ends in
+an error; refuse ends like a refusal of the fork ok; lost resets the connections of the readers
+within the turn."""
 import json
 import threading
 
@@ -16,7 +17,7 @@ class Reasonix(AgentService):
         self.sessions = 0
         self.turns = 0
         self.running = False
-        self.open = {}  # id: [event, what was decided]
+        self.open = {}  # id: [event, decision]
         self.cancelled = threading.Event()
 
     def serve(self, handler, method, path, body):
@@ -86,7 +87,7 @@ class Reasonix(AgentService):
 
     def decide(self, handler, id_, decision):
         if id_ not in self.open or self.open[id_][0].is_set():
-            self.violate(f"{id_} does not wait for an answer")
+            self.violate(f"{id_} is not open")
         else:
             self.open[id_][1] = decision
             self.open[id_][0].set()
@@ -94,8 +95,8 @@ class Reasonix(AgentService):
 
     # ---- turns ----
 
-    def tell(self, kind, **more):
-        # As Go: compact, with < > & escaped.
+    def send_event(self, kind, **more):
+        # JSON as Go writes it: compact, with < > & escaped.
         text = json.dumps({"kind": kind, **more}, separators=(",", ":"), ensure_ascii=False)
         for c in "<>&":
             text = text.replace(c, f"\\u{ord(c):04x}")
@@ -104,14 +105,14 @@ class Reasonix(AgentService):
 
     def wait_for(self, id_, kind, **more):
         self.open[id_] = entry = [threading.Event(), None, ""]
-        entry[2] = self.tell(kind, **more)
+        entry[2] = self.send_event(kind, **more)
         while not entry[0].wait(0.02):
             if self.cancelled.is_set():
                 return None
         return entry[1]
 
     def turn(self, text):
-        self.tell("turn_started")
+        self.send_event("turn_started")
         answer = f"Turn {self.turns} of session {self.sessions}."
         err = {}
         if "run=" in text:
@@ -119,34 +120,34 @@ class Reasonix(AgentService):
         if "ask" in text.split():
             answer += self.ask_questions()
         if "hang" in text:
-            self.tell("text", text="Working")
+            self.send_event("text", text="Working")
             self.cancelled.wait(60)
         if "lost" in text:
-            self.tell("text", text="Working")
+            self.send_event("text", text="Working")
             self.drop()
             self.cancelled.wait(60)
         if "refuse" in text:
-            self.tell("turn_done", err="covenant violation: p2")
+            self.send_event("turn_done", err="covenant violation: p2")
         if "fail" in text:
             err = {"err": "deepseek: 402"}
         elif not self.cancelled.is_set() and "refuse" not in text:
-            self.tell("text", text=answer)
-            self.tell("message", text=answer)
-            self.tell("usage", usage={"promptTokens": 100, "completionTokens": 20, "totalTokens": 120,
+            self.send_event("text", text=answer)
+            self.send_event("message", text=answer)
+            self.send_event("usage", usage={"promptTokens": 100, "completionTokens": 20, "totalTokens": 120,
                                       "cacheHitTokens": 0, "cacheMissTokens": 100, "sessionCacheHitTokens": 0,
                                       "sessionCacheMissTokens": 100})
         self.running = False
-        self.tell("turn_done", **err)
+        self.send_event("turn_done", **err)
 
     def ask_for(self, command):
         id_ = f"ap-{len(self.open) + 1}"
         tool = {"id": f"call-{id_}", "name": "bash", "args": json.dumps({"command": command}), "readOnly": False}
-        self.tell("message", text="")
-        self.tell("tool_dispatch", tool=tool)
+        self.send_event("message", text="")
+        self.send_event("tool_dispatch", tool=tool)
         decision = self.wait_for(id_, "approval_request", approval={"id": id_, "tool": "bash", "subject": command})
         allowed = bool(decision and decision["allow"])
         result = {"output": "done <&>\n"} if allowed else {"err": "denied by user"}
-        self.tell("tool_result", tool={"id": tool["id"], "name": "bash", **result, "readOnly": False})
+        self.send_event("tool_result", tool={"id": tool["id"], "name": "bash", **result, "readOnly": False})
         remembered = " for the session" if allowed and decision.get("session") else ""
         return f" {'Ran' if allowed else 'Did not run'} {command}{remembered}."
 

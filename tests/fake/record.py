@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The memory of a fake: what happened, in order, what was objectionable, and waiting for either."""
+"""The record of a fake: events in order, violations, and waiting for either."""
 
 import bisect
 import json
@@ -8,15 +8,15 @@ import time
 
 
 class Record:
-    """All state of a fake is guarded by `changed`; whoever changes it notifies."""
+    """The state of a fake is guarded by `changed`; each change notifies it."""
 
     def __init__(self, scale=1.0):
         self.changed = threading.Condition(threading.RLock())
         self.scale = scale
         self.entries = []
-        self.listeners = []  # each is called with every new entry, the lock held
+        self.listeners = []  # each is called with every new entry while the lock is held
         self._start = time.monotonic()
-        self.last = 0  # number of the newest entry
+        self.last = 0  # the number of the newest entry
 
     def now(self):
         return self.time_of(time.monotonic())
@@ -40,7 +40,7 @@ class Record:
             self.changed.notify_all()
 
     def violate(self, rule, detail, **calls):
-        """`calls`: the numbers of those that did it together."""
+        """`calls`: the numbers of the calls that caused the violation together."""
         self.add("violation", rule=rule, detail=detail, **calls)
 
     def violations(self):
@@ -52,7 +52,7 @@ class Record:
             ]
 
     def wait(self, condition, seconds):
-        """The first true result of `condition`, or its last one when real `seconds` are over."""
+        """Returns the first true result of `condition`, or its last result after real `seconds`."""
         deadline = time.monotonic() + seconds
         with self.changed:
             while True:
@@ -76,7 +76,8 @@ class Record:
 
 
 class Timers:
-    """Runs functions later, in service time, one after another with the record's lock held."""
+    """Runs functions later, in service time, one after another, while the lock of the record is
+    held."""
 
     def __init__(self, record):
         self._record = record
@@ -91,7 +92,7 @@ class Timers:
             return item
 
     def cancel(self, item):
-        """It need not be due any more, nor ever have been."""
+        """Cancels an item, which may have run or may be unknown."""
         with self._record.changed:
             if item in self._due:
                 self._due.remove(item)

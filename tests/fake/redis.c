@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the server's process and the player's thread. */
+ * Owns the process of the real server and the thread of the fake one. */
 #include "fake/redis.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 #define DEADLINE_MS 20000
 
-/* ---- the real one ---- */
+/* ---- the real server ---- */
 
 static pid_t server;
 
@@ -43,8 +43,8 @@ static bool answers(void *arg)
     return strcmp(said, "PONG") == 0 || strstr(said, "NOAUTH");
 }
 
-/* Debian's package redis-tools has it under another name, and unlike redis-server starts nothing
- * where it is installed. */
+/* The package redis-tools of Debian has it under another name, and unlike redis-server starts no
+ * service when it is installed. */
 static void become_server(const char *option, const char *value)
 {
     static const char *const names[] = {"redis-server", "redis-check-rdb"};
@@ -92,16 +92,16 @@ const char *redis_cli(const char *format, ...)
     return out;
 }
 
-/* ---- the played one ---- */
+/* ---- the fake server ---- */
 
 static struct {
     pthread_t thread;
     int fd;
     char path[400];
     pthread_mutex_t mu;
-    struct played what; /* lock: mu */
-    unsigned count;     /* lock: mu */
-    int client;         /* lock: mu; 0: none */
+    struct played what; /* guarded by mu */
+    unsigned count;     /* guarded by mu */
+    int client;         /* guarded by mu; 0: none */
 } player = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 static struct played now(void)
@@ -162,7 +162,7 @@ const char *redis_play(void)
     player.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (bind(player.fd, (const struct sockaddr *)(const void *)&at, sizeof at) < 0 ||
         listen(player.fd, 16) < 0 || pthread_create(&player.thread, NULL, play, NULL) != 0)
-        bail("no server can be played: %s", strerror(errno));
+        bail("cannot start the fake server: %s", strerror(errno));
     return player.path;
 }
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""An agent that speaks JSON-RPC (ACP, codex app-server): whatever it is asked, it tells a recorded
-turn. A session that is resumed has the name that it is given.
+"""An agent that speaks JSON-RPC (ACP, codex app-server): it answers every prompt with a recorded
+turn. A resumed session keeps the given name.
 
-    rpc.py RECORDING HEARD
+    rpc.py RECORDING LOG
 
-What it hears goes to the file HEARD, line by line.
+Each received line is appended to the file LOG.
 """
 import json
 import sys
@@ -28,39 +28,39 @@ class Agent:
     def __init__(self, recording):
         with open(recording, encoding="utf-8", newline="\n") as f:
             self.lines = [json.loads(line) for line in f]
-        self.names = ("", "")  # of the session: as recorded, as it is
+        self.names = ("", "")  # of the session: the recorded name, the actual one
 
-    def say(self, message, answers=None):
+    def send(self, message, answers=None):
         if answers is not None and is_answer(message):
             message["id"] = answers
         text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
         sys.stdout.write((text.replace(*self.names) if self.names[0] else text) + "\n")
         sys.stdout.flush()
 
-    def say_until_answer(self, answers):
+    def send_until_answer(self, answers):
         while self.lines:
             message = self.lines.pop(0)
-            self.say(message, answers)
+            self.send(message, answers)
             if is_answer(message):
                 return
 
-    def hear(self, message):
+    def handle_message(self, message):
         method, answers = message.get("method"), message.get("id")
         if method is None or answers is None:
             return
         if method == "initialize" or method in OPENS:
-            self.say_until_answer(answers)
+            self.send_until_answer(answers)
         elif method in RESUMES:
             opened = {}
             while not is_answer(opened):
                 opened = self.lines.pop(0)
             self.names = (session_of(opened["result"]), session_of(message["params"]))
-            self.say(opened, answers)
+            self.send(opened, answers)
         elif method in BEGINS:
             while self.lines:
-                self.say(self.lines.pop(0), answers)
+                self.send(self.lines.pop(0), answers)
         else:
-            self.say({"id": answers, "result": {}})
+            self.send({"id": answers, "result": {}})
 
 
 def main(recording, heard):
@@ -68,7 +68,7 @@ def main(recording, heard):
     with open(heard, "w", encoding="utf-8", buffering=1) as log:
         for line in sys.stdin:
             log.write(line)
-            agent.hear(json.loads(line))
+            agent.handle_message(json.loads(line))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""HTTP/1.1 on loopback for the fakes: requests, answers, and all that goes wrong with them."""
+"""HTTP/1.1 on loopback for the fakes: requests, responses, and their faults."""
 
 import json
 import select
@@ -13,13 +13,14 @@ from http.server import BaseHTTPRequestHandler
 MAX_BODY = 256 * 1024 * 1024
 
 
-# Linux: the kernel says when it received what is read from a connection.
+# Linux reports the time at which the kernel received the data of a connection.
 SO_TIMESTAMPING, RX_SOFTWARE, SOFTWARE = 37, 1 << 3, 1 << 4
 
 
 def arrival_of(connection):
-    """Waits for a request, and returns when its first bytes arrived, by the monotonic clock: on loopback, when
-    the client wrote them. A busy machine runs the thread that reads them later."""
+    """Waits for a request, and returns the arrival of its first bytes by the monotonic clock: on
+    loopback, the time when the client wrote them. The thread may read them later on a loaded
+    machine."""
     try:
         _, told, _, _ = connection.recvmsg(1, 256, socket.MSG_PEEK)
     except OSError:
@@ -41,14 +42,14 @@ class Request:
         self.body = body
         self.connection = handler.connection
         self.number = handler.number
-        self.arrived = handler.arrived  # of the monotonic clock
+        self.arrived = handler.arrived  # by the monotonic clock
         self.handler = handler
 
     def content_type(self):
         return self.headers.get("content-type", "").split(";")[0].strip().lower()
 
     def gone(self):
-        """Whether the client has closed its end: it waits for no answer any more."""
+        """Whether the client has closed the connection, and no longer waits for a response."""
         try:
             readable, _, _ = select.select([self.connection], [], [], 0)
             return bool(readable) and not self.connection.recv(1, socket.MSG_PEEK)
@@ -72,7 +73,7 @@ class Answer:
 
 
 class Silence(Exception):
-    """No answer: the connection is reset, or closed."""
+    """No response: the connection is reset or closed."""
 
     def __init__(self, reset):
         super().__init__("reset" if reset else "close")
@@ -124,7 +125,7 @@ class Handler(BaseHTTPRequestHandler):
         return "\r\n".join(head).encode() + b"\r\n\r\n" + answer.body
 
     def _check_cut(self):
-        """What came or was done while the connection was being cut is lost with it."""
+        """A request that arrived or was executed while the connection was being cut is lost."""
         if self.server.is_cut(self.connection):
             raise Silence(True)
 
@@ -153,7 +154,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def drop_socket(connection, reset):
-    """The end, now or (a reset) with the close that follows."""
+    """Closes a connection now, or (reset) with the next close."""
     try:
         if reset:
             linger = struct.pack("ii", 1, 0)
@@ -165,7 +166,7 @@ def drop_socket(connection, reset):
 
 
 class Listener:
-    """One port; a thread per connection. `serve(Request)` answers."""
+    """One port with a thread per connection. `serve(Request)` responds."""
 
     def __init__(self, record, serve, port=0):
         self.record = record
@@ -190,7 +191,7 @@ class Listener:
         threading.Thread(target=self._accept, args=(self._socket,), daemon=True).start()
 
     def down(self, keep=False, spared=None):
-        """Refuses new connections and, unless `keep`, cuts those there are but `spared`."""
+        """Refuses new connections and, unless `keep`, cuts the existing ones except `spared`."""
         listening, self._socket = self._socket, None
         if listening is not None:
             listening.shutdown(socket.SHUT_RDWR)
@@ -201,7 +202,7 @@ class Listener:
                     self.cut(connection)
 
     def cut(self, connection):
-        """Resets a connection that another thread reads: that thread sees its end."""
+        """Resets a connection that another thread reads, so that this thread sees its end."""
         self._cut.add(connection)
         drop_socket(connection, True)
         try:
@@ -242,7 +243,7 @@ class Listener:
 
 
 def trickle(handler, data, size, every):
-    """Writes in bits. The one place that sleeps: slowness is what was asked for."""
+    """Writes in small pieces. This is the only sleep, because a slow response was requested."""
     for start in range(0, len(data), size):
         handler.wfile.write(data[start : start + size])
         time.sleep(every)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What every fake is: calls that are recorded, faulted, paced and done; and the program itself."""
+"""The common part of all fakes: calls that are recorded, faulted, rate-limited and executed; and
+the main program."""
 
 import argparse
 import re
@@ -16,7 +17,7 @@ from server import Answer, Listener, Silence, trickle
 
 
 class Call:
-    """One request as its service understands it."""
+    """A request as its service interprets it."""
 
     def __init__(self, request, method, params, chat=None, text=None):
         self.request = request
@@ -26,18 +27,18 @@ class Call:
         self.chat = None if chat is None else str(chat)
         self.text = text
         self.files = {}
-        self.writes = None  # what it changes: calls with the same key have to come one by one
-        self.limits = []  # of its pace
-        self.holds = []  # keys under which a 429 covers it, narrowest first: chat, method, all
+        self.writes = None  # the object that it changes: calls with the same key must be sequential
+        self.limits = []  # the rate limits
+        self.holds = []  # keys under which a 429 covers the call, narrowest first: chat, method, all
         self.fault = None
         self.entry = None
 
 
 class Service:
-    """Subclasses parse requests and do calls; `controls` are their own control functions."""
+    """Subclasses parse requests and execute calls; `controls` are their own control functions."""
 
     tokens = ()
-    paths = "/api/"  # of the service, where they begin as those of the control do
+    paths = "/api/"  # the prefix of the service, if the control has the same one
     unlocked = ()  # control functions that wait for the network
     controls = {}
     conditions = {}
@@ -57,25 +58,25 @@ class Service:
     # ---- for subclasses ----
 
     def start(self):
-        """Makes what the service is of, before the first request."""
+        """Creates the initial state, before the first request."""
 
     def set_pace(self, body):
         raise NotImplementedError
 
     def still_wrong(self):
-        """Violations that last: in the form of the record's."""
+        """Violations that still exist, in the form of the record."""
         return []
 
     def file(self, number):
-        """-> bytes; KeyError when there is none."""
+        """Returns the bytes; KeyError if there is no such file."""
         raise NotImplementedError
 
     def parse(self, request):
-        """-> Call, or an Answer when there is nothing to call."""
+        """Returns a Call, or an Answer if no call is made."""
         raise NotImplementedError
 
     def perform(self, call):
-        """-> Answer; the record's lock is held."""
+        """Returns the response; the lock of the record is held."""
         raise NotImplementedError
 
     def flooded(self, call, retry_after):
@@ -88,11 +89,12 @@ class Service:
         raise NotImplementedError
 
     def screen(self):
-        """What people see now: one dict per message, in the same form for every service."""
+        """The messages that users see now: one dict per message, in the same form for every
+        service."""
         return [_on_screen(message) for message in self.visible()]
 
     def visible(self):
-        """All messages that are seen now, each a dict with chat, id, text, from, thread…"""
+        """All visible messages, each a dict with chat, id, text, from, thread…"""
         raise NotImplementedError
 
     # ---- calls ----
@@ -146,7 +148,7 @@ class Service:
         return text
 
     def _answer(self, call):
-        """Does the call, at its pace."""
+        """Executes the call, subject to the rate limits."""
         with self.record.changed:
             left = self.pace.held(call.holds)
             if left > 0:
@@ -173,7 +175,7 @@ class Service:
         )
         call.entry.setdefault("done", False)
         with self.record.changed:
-            # It is answered: what the client sends next is not beside it.
+            # The call is finished: the next request of the client is not concurrent.
             self._active = [other for other in self._active if other is not call]
         return answer
 
@@ -241,16 +243,16 @@ class Service:
         self.record.wait(lambda: fault.released, fault.option("hold", 60))
         return self._finish(call, answer or self._answer(call))
 
-    # ---- what finals are ----
+    # ---- final messages ----
 
     def text_changed(self, chat, number, before, after):
-        """A final message that is a final no more."""
+        """Records that a final message was changed."""
         for pattern in self.finals:
             if re.search(pattern, before) and not (after and re.search(pattern, after)):
                 self.record.violate("final-changed", f"message {number} in {chat}")
 
     def seconds(self, value):
-        """A time of the service, as it lasts now."""
+        """Converts a time of the service to real seconds."""
         return value * self.record.scale
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The Slack fake: Web API, Socket Mode and Events API of one workspace; README.md drives it."""
+"""The Slack fake: Web API, Socket Mode and Events API of one workspace. README.md describes it."""
 
 import json
 import re
@@ -104,7 +104,7 @@ class Slack(Service):
                 self.record.violate("bad-json", method)
                 return {**params, "_broken": "json_not_object"}
             if not reads_json:
-                # Methods that read take their arguments from query or form only.
+                # Methods that read accept arguments in the query or a form only.
                 self.record.violate("bad-request", f"{method} reads no JSON")
                 return {**params, "_broken": "invalid_arguments"}
             return {**params, **body}
@@ -136,7 +136,7 @@ class Slack(Service):
         message = channel.messages.get(str(call.params.get("ts"))) if channel else None
         return message.root() if message else "-"
 
-    # ---- doing it ----
+    # ---- executing it ----
 
     def perform(self, call):
         if call.method in ("upload", "download", "response_url"):
@@ -193,7 +193,7 @@ class Slack(Service):
 
     def _do_download(self, call):
         if call.request.headers.get("authorization") != f"Bearer {TOKENS['bot']}":
-            # As the service does: no error, a page to log in.
+            # Like the service: a login page instead of an error.
             self.record.violate("bad-token", "a file without the bot's token")
             return Answer(302, "", {"Location": f"{self.base_url()}/?redir=file"})
         file = self.workspace.files.get(call.params["file"])
@@ -215,7 +215,7 @@ class Slack(Service):
         more = {k: v for k, v in fault.options.items() if k in ("needed", "provided", "warning")}
         return Answer(200, {"ok": False, "error": fault.option("error", "fatal_error"), **more})
 
-    # ---- what tests do ----
+    # ---- controls of tests ----
 
     def set_events_url(self, body):
         self.events.url = body["url"]
@@ -264,7 +264,7 @@ class Slack(Service):
             raise Unable(f"no such pace: {sorted(unknown)}")
         self.rates.update(body)
 
-    # ---- what tests ask ----
+    # ---- queries of tests ----
 
     def _typing_is(self, query):
         channel = self.workspace.channels.get(query["chat"])
@@ -279,7 +279,7 @@ class Slack(Service):
         ]
 
     def screen(self):
-        """What was said to one person is not for all."""
+        """Messages that only one user sees are left out."""
         seen = zip(self.visible(), super().screen())
         return [one for message, one in seen if not message["ephemeral_for"]]
 
@@ -310,7 +310,7 @@ def _chat_of(params):
 
 
 def _text_of(params):
-    """All words a call carries."""
+    """All texts of a call."""
     texts = [params.get("text"), params.get("markdown_text"), params.get("initial_comment")]
     for name in ("blocks", "chunks"):
         value = params.get(name)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What stands in Slack's blocks to be pressed, chosen or filled in: its limits, and its state."""
+"""Interactive elements of blocks in Slack: their limits, and their state."""
 
 PLAIN, MARKED = ("plain_text",), ("plain_text", "mrkdwn")
-CHOICES = {  # how many options at most, and what texts they have
+CHOICES = {  # the maximum of options, and their kinds of text
     "radio_buttons": (10, MARKED),
     "checkboxes": (10, MARKED),
     "static_select": (100, PLAIN),
@@ -93,7 +93,7 @@ class ElementCheck:
 
 
 def state_of(blocks, filled):
-    """state.values of a message; filled: {block_id: what a person chose or wrote}."""
+    """state.values of a message; filled: {block_id: the input of a user}."""
     values = {}
     for block in blocks:
         if block["type"] == "input":
@@ -112,5 +112,5 @@ def _chosen(element, chosen):
 
 
 def _option(element, text):
-    """A person sees texts, not values."""
+    """Users select options by their texts, not their values."""
     return next(option for option in element["options"] if option["text"]["text"] == text)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""How the Slack fake hands out events: to sockets or signed over HTTP, until acknowledged."""
+"""How the Slack fake delivers events: over sockets or by signed HTTP requests, until they are
+acknowledged."""
 
 import hashlib
 import hmac
@@ -17,7 +18,7 @@ RETRIES = (0, 60, 300)  # seconds after each failure
 
 
 class Delivery:
-    """One payload on its way."""
+    """A payload that is being delivered."""
 
     def __init__(self, kind, payload):
         self.kind = kind  # events_api, interactive, slash_commands
@@ -36,13 +37,13 @@ class Events:
         self.record = service.record
         self.url = self.interactive_url = ""
         self.secret = SECRET
-        self._queue = []  # not sent to any socket yet
+        self._queue = []  # not sent over a socket yet
         self._open = {}  # envelope_id: Delivery
         self._done = set()
         self._turn = 0
         self._count = 0
 
-    # ---- making them ----
+    # ---- creating events ----
 
     def event(self, event, event_id=None):
         self._count += 1
@@ -123,7 +124,7 @@ class Events:
             self._again(delivery, "timeout")
 
     def lost(self, socket):
-        """What that socket did not acknowledge goes to another one."""
+        """Sends the unacknowledged payloads of a lost socket over another one."""
         for delivery in list(self._open.values()):
             if delivery.socket is socket:
                 self.service.timers.cancel(delivery.timer)
@@ -183,7 +184,7 @@ class Events:
         return {} if sign == "none" else headers
 
     def push(self, payload, sign="good", delivery=None, retry=None, reason=None, kind="events_api"):
-        """-> status (0: none), body, headers."""
+        """Returns the status (0: none), body and headers."""
         kind = delivery.kind if delivery else kind
         url = self.url if kind == "events_api" else self.interactive_url or self.url
         body, content_type = _encoded(kind, payload)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The workspace of the Slack fake: people, channels, messages as people see them, files."""
+"""The workspace of the Slack fake: users, channels, messages as users see them, files."""
 
 import time
 
@@ -25,17 +25,17 @@ class Message:
         self.deleted = False
         self.ephemeral_for = None
         self.broadcast = False
-        self.stream = None  # Stream while it is one
+        self.stream = None  # the Stream while it is streamed
 
     def by_bot(self):
         return self.user == BOT_USER
 
     def root(self):
-        """The ts of its thread."""
+        """The ts of the first message of its thread."""
         return self.thread_ts or self.ts
 
     def read(self):
-        """All words that are seen; with blocks, the text is for notifications only."""
+        """The text that users see; with blocks, the plain text is for notifications only."""
         parts = [self.markdown, words(list(self.tasks.values()))]
         parts.append(words(self.blocks) if self.blocks else self.text)
         return "\n".join(filter(None, parts))
@@ -126,7 +126,7 @@ class Workspace:
     def __init__(self):
         self.channels = {}
         self.users = {}
-        self.files = {}  # id: (what the API says, bytes)
+        self.files = {}  # id: (description in the API, bytes)
         self._last = (0, 0)
         self.add_user("U0ALICE", "alice", "Alice Example")
         self.add_user("U0BOB", "bob", "Bob Example")
@@ -157,7 +157,7 @@ class Workspace:
         return f"{self._last[0]}.{self._last[1]:06}"
 
     def channel(self, number):
-        """By its id, or the person's whom it is with."""
+        """Finds a channel by its id, or by the user of a direct chat."""
         channel = self.channels.get(number)
         if channel is None and number in self.users:
             channel = self.direct(number)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The methods of Slack's Web API that the fake has, each with its tier and its arguments."""
+"""The methods of the Web API of Slack that the fake supports, each with its tier and its
+arguments."""
 
 import re
 
@@ -23,7 +24,7 @@ MAX_FILE = 1 << 30
 SESSION_STATES = ("processing", "active", "suspended", "closed")
 _CONTENT = "text blocks attachments markdown_text metadata parse link_names "
 
-# name: tier (or "post"), token, whether a JSON body is read, arguments
+# name: tier (or "post"), token, whether it accepts JSON, arguments
 METHODS = {
     "apps.connections.open": (1, "app", True, ""),
     "auth.test": (4, "bot", True, ""),
@@ -74,10 +75,10 @@ class Methods:
         return getattr(self, "do_" + re.sub(r"[.A-Z]", lambda m: "_" + m[0].strip(".").lower(),
                                             call.method))(call)  # fmt: skip
 
-    # ---- what messages are of ----
+    # ---- contents of messages ----
 
     def _content(self, call):
-        """-> text, markdown and blocks of a message, checked."""
+        """Returns text, markdown and blocks of a message after checking them."""
         text = call.params.get("text") or ""
         markdown = call.params.get("markdown_text") or ""
         if not isinstance(text, str) or not isinstance(markdown, str):
@@ -112,7 +113,7 @@ class Methods:
         return metadata
 
     def thread_of(self, channel, ts):
-        """A thread is named by its first message, never by a reply."""
+        """The id of a thread is that of its first message, never of a reply."""
         if not ts:
             return None
         message = channel.find(str(ts))
@@ -282,7 +283,7 @@ class Methods:
         return {"upload_url": f"{self.service.base_url()}/upload/{number}", "file_id": number}
 
     def upload(self, number, data):
-        """The bytes, sent to the upload URL; -> whether it is a file that was announced."""
+        """Accepts the bytes for an upload URL. Returns whether the file was announced."""
         upload = self.uploads.get(number)
         if upload is None or len(data) != upload[1]:
             self.record.violate("bad-request", f"{len(data)} bytes for upload {number}")

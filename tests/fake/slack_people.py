@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What people do in the Slack fake's workspace, and the events it makes."""
+"""Actions of users in the workspace of the Slack fake, and the events that result."""
 
 import time
 import uuid
@@ -17,7 +17,7 @@ class People:
         self.service = service
         self.workspace = service.workspace
         self.events = service.events
-        self.responses = {}  # id: [uses left, until, channel, message]
+        self.responses = {}  # id: [remaining uses, end, channel, message]
         self.controls = {
             "channel": self.make_channel,
             "user": self.make_user,
@@ -98,7 +98,7 @@ class People:
         return event
 
     def echo(self, message):
-        """The app hears itself, where it listens."""
+        """The app gets its own messages in channels of which it gets events."""
         self.events.event(self._message_event(message))
 
     def edits(self, body):
@@ -175,7 +175,7 @@ class People:
         return {"trigger_id": trigger, "response_url": url}
 
     def again(self, body):
-        """A payload that was kept, or made up."""
+        """Sends a payload again that was recorded, or an invented one."""
         self.events.deliver("interactive", body["payload"])
 
     def commands(self, body):
@@ -191,7 +191,7 @@ class People:
         return {"response_url": payload["response_url"]}
 
     def respond(self, number, params):
-        """What the app sent to a response_url."""
+        """Handles a request of the app to a response_url."""
         response = self.responses.get(number)
         if response is None or response[0] == 0 or response[1] < self.service.record.now():
             raise Refused("used_url" if response else "expired_url")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The server side of Socket Mode: WebSockets that hand out envelopes and take acknowledgements."""
+"""The server side of Socket Mode: WebSockets that send envelopes and receive acknowledgements."""
 
 import json
 import os
@@ -18,12 +18,12 @@ class Socket(Peer):
         super().__init__(handler)
         self.number = number
         self.sockets = sockets
-        self.ready = False  # it has had its hello
-        self.leaving = False  # it was told to go: nothing new is sent there
-        self.waiting = {}  # envelopes sent here and not acknowledged
+        self.ready = False  # the hello was sent
+        self.leaving = False  # asked to disconnect: nothing new is sent
+        self.waiting = {}  # envelopes that were sent and not acknowledged
 
     def send(self, opcode, data=b""):
-        """With the record's lock held; False when the peer is gone."""
+        """Sends while the lock of the record is held; returns False if the peer is gone."""
         if self.sockets.silent and opcode != CLOSE:
             return not self.closed
         return super().send(opcode, data)
@@ -34,7 +34,8 @@ class Socket(Peer):
 
 
 class Sockets:
-    """All sockets of the app. `service.events` gets acknowledgements and what was lost."""
+    """All sockets of the app. `service.events` gets acknowledgements, and the payloads of lost
+    sockets."""
 
     def __init__(self, service):
         self.service = service
@@ -150,7 +151,7 @@ class Sockets:
         return [s for s in self.all if s.ready and not s.closed]
 
     def pick(self, turn):
-        """Any one of them: each payload goes to one connection."""
+        """Chooses any socket: each payload is sent over one connection."""
         usable = [s for s in self.greeted() if not s.leaving] or self.greeted()
         return usable[turn % len(usable)] if usable else None
 

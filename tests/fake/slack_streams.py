@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Messages of Slack that grow: chat.startStream, appendStream, stopStream, and how they die."""
+"""Streamed messages of Slack: chat.startStream, appendStream, stopStream, and their end."""
 
 from slack_messages import BOT_USER
 from slack_text import (
@@ -25,10 +25,10 @@ class Streams:
     def __init__(self, service):
         self.service = service
         self.life, self.idle = 300, 120
-        self._ended = {}  # (channel, ts): why it is no stream any more
+        self._ended = {}  # (channel, ts): the reason of its end
 
     def _parts(self, call):
-        """What a call adds: markdown and other chunks, checked."""
+        """The parts that a call appends: markdown and other chunks, checked."""
         markdown = call.params.get("markdown_text") or ""
         if len(markdown) > MAX_MARKDOWN:
             raise Refused("msg_too_long")
@@ -132,7 +132,7 @@ class Streams:
         return {"channel": message.channel.id, "ts": message.ts, "message": message.api(True)}
 
     def stop_by_user(self, channel, thread_ts):
-        """-> the ts of the streams it ended."""
+        """Returns the ts of the streams that were ended."""
         ended = []
         for message in channel.messages.values():
             if message.stream and message.thread_ts == thread_ts:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What Slack says about texts and blocks: sizes, shapes, and who would be woken by them."""
+"""The checks of Slack for texts and blocks: sizes, formats, and the users that they notify."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from slack_elements import ElementCheck
 
 MAX_TEXT, MAX_UPDATE_BYTES, MAX_MARKDOWN, MAX_BLOCKS = 40000, 4000, 12000, 50
 MAX_ID, MAX_METADATA = 255, 8000
-MAX_BLOCKS_BYTES = 13200  # nowhere written; what others have measured
+MAX_BLOCKS_BYTES = 13200  # undocumented; measured by others
 MASS = re.compile(r"<!(?:channel|here|everyone|group)(?:\|[^>]*)?>|<!subteam\^")
 
 # type: required fields
@@ -37,7 +37,8 @@ MAX_ELEMENTS = {"actions": 25, "context": 10, "context_actions": 5}
 
 
 class Refused(Exception):
-    """ok:false. `rule`: the violation it is, or None when a good client may meet it."""
+    """ok:false. `rule`: the name of the violation, or None if a correct client may get the
+    error."""
 
     def __init__(self, error, *messages, rule="bad-request", **more):
         super().__init__(error)
@@ -49,7 +50,7 @@ class Refused(Exception):
 
 
 def escaped_size(text):
-    """Bytes of a text as Slack keeps it: `&`, `<` and `>` that mark nothing up are escaped."""
+    """The bytes of a text as Slack stores it: `&`, `<` and `>` outside of markup are escaped."""
     parts = re.split(r"(<[^<>\s][^<>]*>|&(?:amp|lt|gt);)", text)
     plain = "".join(parts[::2])
     plain = plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -57,7 +58,7 @@ def escaped_size(text):
 
 
 def parsed(value, error, kind):
-    """An argument that is JSON, as a string in forms."""
+    """Parses an argument that is JSON, or a JSON string in forms."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -73,7 +74,7 @@ def truth(value):
 
 
 class BlockCheck(ElementCheck):
-    """Of all blocks of one message."""
+    """Checks all blocks of one message."""
 
     def __init__(self, error="invalid_blocks"):
         self._error = error
@@ -167,7 +168,7 @@ class BlockCheck(ElementCheck):
 
 
 def words(value):
-    """All that is read in blocks or chunks."""
+    """All text in blocks or chunks."""
     if isinstance(value, list):
         return "\n".join(filter(None, map(words, value)))
     if not isinstance(value, dict):
@@ -183,12 +184,12 @@ def words(value):
 
 
 def waking(blocks):
-    """The words that may wake somebody: what rich text says is never markup."""
+    """The text that may notify users: rich text never contains markup."""
     return words([block for block in blocks if block["type"] != "rich_text"])
 
 
 def buttons(blocks):
-    """Rows of buttons as a person sees them."""
+    """Rows of buttons as a user sees them."""
     rows = []
     for block in blocks:
         elements = block.get("elements", []) if block["type"] == "actions" else []

@@ -76,7 +76,7 @@ class Session:
         await self.say("250 ok")
 
     async def message(self):
-        """False: the connection ends."""
+        """Returns False if the connection ends."""
         fault = self.to[0].split("@")[0]
         await self.say("354 go on")
         if fault == "drop":
@@ -101,7 +101,7 @@ class Session:
             file.write(json.dumps(mail) + "\n")
 
     async def command(self, line):
-        """False: the connection ends."""
+        """Returns False if the connection ends."""
         words = line.split()
         verb = words[0].upper() if words else ""
         if verb == "EHLO":

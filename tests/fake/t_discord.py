@@ -36,7 +36,7 @@ class Client:
         return answer.status, answer.headers, answer.read()
 
     def __call__(self, verb, path, body=None):
-        """-> the answer, or "STATUS CODE message"."""
+        """Returns the response, or "STATUS CODE message"."""
         data = None if body is None else json.dumps(body).encode()
         status, _, text = self.raw(verb, "/api/v10" + path, data)
         answer = json.loads(text) if text else None
@@ -50,7 +50,7 @@ class Client:
 
 
 class Gateway:
-    """A client of the gateway that does as it is told."""
+    """A client of the gateway that is controlled by the test."""
 
     def __init__(self, fake, query="v=10&encoding=json"):
         self.socket = socket.create_connection(("127.0.0.1", fake.port), 30)
@@ -74,7 +74,7 @@ class Gateway:
         self.send(2, {"token": token, "intents": intents, "properties": {}})
 
     def next(self):
-        """A payload, the status of a close frame, or None: the connection has ended."""
+        """Returns a payload, the status of a close frame, or None at the end of the connection."""
         while True:
             head = self.file.read(2)
             if len(head) < 2:
@@ -146,30 +146,31 @@ def test_messages():
             equal(api.post(**body), wanted, f"R25: {str(body)[:60]}")
         equal(api.post("1"), "404 10003 Unknown Channel", "R25: an unknown channel")
         equal(api.edit("1", content="x"), "404 10008 Unknown Message", "R25: an unknown message")
-        equal(api.edit(asked, content="x"), "403 50005 Cannot edit a message authored by another user", "R25: another's")
+        equal(api.edit(asked, content="x"), "403 50005 Cannot edit a message authored by another user", "R25: a message of another author")
         mine = api.post(message_reference={"message_id": asked}, components=rows(button()))
         seen = [m for m in fake.screen() if m["id"] == mine["id"]][0]
-        equal((seen["reply_to"], seen["buttons"]), (asked, [["Go"]]), "a reply with a button")
+        equal((seen["reply_to"], seen["buttons"]), (asked, [["Go"]]), "a reply has a button")
         api.edit(mine["id"], content="y", components=[])
         seen = [m for m in fake.screen() if m["id"] == mine["id"]][0]
-        equal((seen["text"], seen["buttons"], seen["edits"]), ("y", [], 1), "an edit")
+        equal((seen["text"], seen["buttons"], seen["edits"]), ("y", [], 1), "an edit changes the text")
         first, again = api.post(nonce="n1", enforce_nonce=True), api.post(nonce="n1", enforce_nonce=True)
         equal(first["id"], again["id"], "R25: a repeated nonce returns the same message")
         other = api.post(nonce="n1", enforce_nonce=True, content="z")
-        equal((other["id"], "nonce-reused" in rules_of(fake)), (first["id"], True), "also with another content")
-        ok(api.post(nonce="n1")["id"] != first["id"], "unless it is not to be enforced")
+        equal((other["id"], "nonce-reused" in rules_of(fake)), (first["id"], True), "a repeated nonce with another "
+                                                                                    "content is a violation")
+        ok(api.post(nonce="n1")["id"] != first["id"], "a nonce that is not enforced creates another message")
         api("POST", f"/channels/{C}/messages", {"content": "@everyone"})
-        ok({"no-mentions", "mass-mention"} <= set(rules_of(fake)), "R14: words that ring", rules_of(fake))
+        ok({"no-mentions", "mass-mention"} <= set(rules_of(fake)), "R14: text that may notify users", rules_of(fake))
         fake.control("age", {"id": mine["id"], "seconds": 4000})
         said = [api.edit(mine["id"], content=f"{n}") for n in range(4)]
         ok(isinstance(said[2], dict) and said[3].startswith("429 30046"), "R25: edits of an old message", said)
-        equal(api("DELETE", f"/channels/{C}/messages/{mine['id']}"), None, "a deletion")
+        equal(api("DELETE", f"/channels/{C}/messages/{mine['id']}"), None, "a message is deleted")
         equal(api("DELETE", f"/channels/{C}/messages/{mine['id']}"), "404 10008 Unknown Message", "once")
-        equal(api("PUT", f"/channels/{C}/messages/{asked}/reactions/%F0%9F%91%80/@me"), None, "a reaction")
-        equal(api("PUT", f"/channels/{C}/messages/{asked}/reactions/eyes/@me"), "400 10014 Unknown Emoji", "R25: no emoji")
+        equal(api("PUT", f"/channels/{C}/messages/{asked}/reactions/%F0%9F%91%80/@me"), None, "a reaction is added")
+        equal(api("PUT", f"/channels/{C}/messages/{asked}/reactions/eyes/@me"), "400 10014 Unknown Emoji", "R25: an invalid emoji")
         for state, wanted in {"no_access": "403 50001", "read_only": "403 50013", "closed": "403 50007"}.items():
             fake.control("channel", {"id": C, "state": state})
-            ok(api.post().startswith(wanted), f"R25: a channel that is {state}")
+            ok(api.post().startswith(wanted), f"R25: a channel in the state {state}")
 
 
 def test_nonce_expires():
@@ -177,20 +178,20 @@ def test_nonce_expires():
         api = Client(fake)
         first = api.post(nonce="n1", enforce_nonce=True)["id"]
         fake.control("scale", {"factor": 0})
-        ok(api.post(nonce="n1", enforce_nonce=True)["id"] != first, "R25: a nonce is known for a while only")
+        ok(api.post(nonce="n1", enforce_nonce=True)["id"] != first, "R25: a nonce expires")
 
 
 def test_access():
     with unpaced() as fake:
-        equal(Client(fake, "wrong")("GET", "/users/@me"), "401 0 401: Unauthorized", "R25: another token")
-        equal(Client(fake, None).post(), "401 0 401: Unauthorized", "R25: no token")
+        equal(Client(fake, "wrong")("GET", "/users/@me"), "401 0 401: Unauthorized", "R25: an invalid token")
+        equal(Client(fake, None).post(), "401 0 401: Unauthorized", "R25: a missing token")
         api = Client(fake)
-        equal(api("GET", "/users/@me")["id"], BOT, "the bot")
-        equal(api("GET", "/applications/@me")["id"], APP, "the application")
-        equal(api("GET", "/nothing"), "404 0 404: Not Found", "R25: no such method")
+        equal(api("GET", "/users/@me")["id"], BOT, "the account of the bot")
+        equal(api("GET", "/applications/@me")["id"], APP, "the application of the bot")
+        equal(api("GET", "/nothing"), "404 0 404: Not Found", "R25: an unknown path")
         status = api.raw("POST", f"/api/v10/channels/{C}/messages", b"{", **{"User-Agent": "curl"})[0]
-        equal((status, "user-agent" in rules_of(fake)), (400, True), "R25: no JSON, another User-Agent")
-        equal(fake.state()["invalid"], 2, "refusals that count are counted")
+        equal((status, "user-agent" in rules_of(fake)), (400, True), "R25: a body that is not JSON, and an invalid User-Agent")
+        equal(fake.state()["invalid"], 2, "refused requests that count are counted")
 
 
 def test_pace():
@@ -200,13 +201,13 @@ def test_pace():
         body = json.dumps({"content": "x", **NOBODY}).encode()
         said = [api.raw("POST", path, body) for _ in range(6)]
         left = [headers["X-RateLimit-Remaining"] for _, headers, _ in said[:5]]
-        equal(left, ["4", "3", "2", "1", "0"], "what is left is told")
+        equal(left, ["4", "3", "2", "1", "0"], "a header has the number of remaining requests")
         told = json.loads(said[5][2])
-        equal((said[5][0], told["global"]), (429, False), "R25: the sixth is refused")
-        ok(0 < told["retry_after"] <= 5, "with the time to wait", told)
+        equal((said[5][0], told["global"]), (429, False), "R25: the sixth request is refused")
+        ok(0 < told["retry_after"] <= 5, "the refusal has the time to wait", told)
         api.raw("POST", path, body)
-        equal(rules_of(fake), ["too-fast", "retry-too-early"], "and what comes before it")
-        equal(api.raw("POST", f"/api/v10/channels/{C}/typing")[0], 204, "other methods have their own limit")
+        equal(rules_of(fake), ["too-fast", "retry-too-early"], "a request before the end of the pause is a violation")
+        equal(api.raw("POST", f"/api/v10/channels/{C}/typing")[0], 204, "another method has its own limit")
 
 
 def hello(fake, **more):
@@ -220,13 +221,13 @@ def test_gateway():
     with unpaced() as fake:
         gateway = hello(fake)
         ready = gateway.until("READY")
-        equal(ready["s"], 1, "identify and READY")
+        equal(ready["s"], 1, "identify is answered by READY")
         gateway.send(1, 1)
-        equal(gateway.next(), {"op": 11}, "a heartbeat is answered")
+        equal(gateway.next(), {"op": 11}, "a heartbeat is acknowledged")
         asked = fake.control("message", {"user": ANN, "channel": C, "text": "hi", "mention": True})["id"]
         fake.control("message", {"user": ANN, "channel": C, "text": "to others"})
         told = [gateway.until("MESSAGE_CREATE")["d"] for _ in range(2)]
-        equal([told[0]["id"], told[0]["content"]], [asked, f"<@{BOT}> hi"], "a mention can be read")
+        equal([told[0]["id"], told[0]["content"]], [asked, f"<@{BOT}> hi"], "a mention of the bot can be read")
         equal(told[1]["content"], "", "R25: a bot without the privileged intent reads only messages that concern it")
         gateway.leave(4000)
         fake.control("message", {"user": ANN, "channel": D, "text": "missed"})
@@ -234,27 +235,27 @@ def test_gateway():
         again.next()
         again.send(6, {"token": TOKEN, "session_id": ready["d"]["session_id"], "seq": 2})
         missed = [again.next()["d"]["content"] for _ in range(2)]
-        equal(missed, ["", "missed"], "R17: a session that is resumed has missed nothing")
-        equal(again.next()["t"], "RESUMED", "and says so")
+        equal(missed, ["", "missed"], "R17: a resumed session gets the missed events")
+        equal(again.next()["t"], "RESUMED", "the resume is confirmed")
         again.leave(1000)
         gone = Gateway(fake)
         gone.next()
         gone.send(6, {"token": TOKEN, "session_id": ready["d"]["session_id"], "seq": 2})
-        equal((gone.next()["op"], rules_of(fake)), (9, ["session-ended"]), "R25: 1000 ends the session")
+        equal((gone.next()["op"], rules_of(fake)), (9, ["session-ended"]), "R25: close status 1000 ends the session")
         gone.send(6, {"token": TOKEN, "session_id": "x", "seq": 2})
-        equal(gone.next()["d"], False, "R25: an unknown session")
+        equal(gone.next()["d"], False, "R25: an unknown session is invalid")
 
 
 def test_gateway_refusals():
     with unpaced() as fake:
         for words, code, act in (
             ("a wrong token", 4004, lambda g: g.identify(token="x")),
-            ("intents that are none", 4013, lambda g: g.identify(1 << 30)),
+            ("unknown intents", 4013, lambda g: g.identify(1 << 30)),
             ("a privileged intent", 4014, lambda g: g.identify(PLAIN | 1 << 15)),
             ("an unknown opcode", 4001, lambda g: g.send(99)),
-            ("no JSON", 4002, lambda g: g.frame(1, b"{")),
-            ("too long a payload", 4002, lambda g: g.send(1, "x" * 5000)),
-            ("not identified", 4003, lambda g: g.send(3, {})),
+            ("a payload that is not JSON", 4002, lambda g: g.frame(1, b"{")),
+            ("a payload that is too long", 4002, lambda g: g.send(1, "x" * 5000)),
+            ("a payload before identify", 4003, lambda g: g.send(3, {})),
         ):
             gateway = Gateway(fake)
             gateway.next()
@@ -263,11 +264,11 @@ def test_gateway_refusals():
         twice = hello(fake)
         twice.until("READY")
         twice.identify()
-        equal(twice.next(), 4005, "R25: identified twice")
-        equal(Gateway(fake, "v=9").next(), 4012, "R25: another version")
+        equal(twice.next(), 4005, "R25: a second identify")
+        equal(Gateway(fake, "v=9").next(), 4012, "R25: another version of the gateway")
         fake.control("options", {"remaining": 1})
         last = hello(fake)
-        equal((last.next(), "token-reset" in rules_of(fake)), (4004, True), "R25: no identify is left")
+        equal((last.next(), "token-reset" in rules_of(fake)), (4004, True), "R25: an identify above the limit")
 
 
 def test_heartbeat():
@@ -276,7 +277,7 @@ def test_heartbeat():
         gateway.until("READY")
         while gateway.next() not in (4000, None):
             pass
-        ok("late-heartbeat" in rules_of(fake), "R25: no heartbeat")
+        ok("late-heartbeat" in rules_of(fake), "R25: a missing heartbeat")
 
 
 def test_interactions():
@@ -285,25 +286,25 @@ def test_interactions():
         names = [{"name": "stop", "description": "Stop"}]
         equal(api("PUT", f"/applications/{APP}/commands", names)[0]["name"], "stop", "commands")
         wrong = api("PUT", f"/applications/{APP}/commands", [{"name": "Queue clear", "description": "x"}])
-        equal(wrong, "400 50035 Invalid Form Body", "R25: a name with a blank")
+        equal(wrong, "400 50035 Invalid Form Body", "R25: a command name with a blank")
         gateway = hello(fake)
         gateway.until("READY")
         card = api.post(components=rows(button("Allow", "t:1:allow")))["id"]
         fake.control("press", {"user": ANN, "channel": C, "id": card, "label": "Allow"})
         press = gateway.until("INTERACTION_CREATE")["d"]
-        equal(press["data"]["custom_id"], "t:1:allow", "a press")
+        equal(press["data"]["custom_id"], "t:1:allow", "a pressed button creates an interaction")
         path, follow = f"/interactions/{press['id']}/{press['token']}/callback", f"/webhooks/{APP}/{press['token']}"
-        equal(api("POST", follow, {"content": "x"}), "404 10015 Unknown Webhook", "R25: no word before the response")
-        equal(api("POST", path, {"type": 6}), None, "it is acknowledged")
-        equal(api("POST", path, {"type": 6}), "400 40060 Interaction has already been acknowledged.", "R25: once")
-        ok(api("POST", follow, {"content": "told", "flags": 64, **NOBODY})["id"], "a word to the person alone")
-        equal([m for m in fake.screen() if m["text"] == "told"], [], "which nobody else sees")
+        equal(api("POST", follow, {"content": "x"}), "404 10015 Unknown Webhook", "R25: a message before the response")
+        equal(api("POST", path, {"type": 6}), None, "the interaction is acknowledged")
+        equal(api("POST", path, {"type": 6}), "400 40060 Interaction has already been acknowledged.", "R25: an interaction is acknowledged once")
+        ok(api("POST", follow, {"content": "told", "flags": 64, **NOBODY})["id"], "an ephemeral message is sent")
+        equal([m for m in fake.screen() if m["text"] == "told"], [], "an ephemeral message is not visible to others")
         fake.control("command", {"user": ANN, "channel": D, "name": "stop"})
         command = gateway.until("INTERACTION_CREATE")["d"]
-        equal((command["type"], command["user"]["id"]), (2, ANN), "a slash command")
+        equal((command["type"], command["user"]["id"]), (2, ANN), "a slash command creates an interaction")
         fake.control("options", {"ack_time": 0})
         late = api("POST", f"/interactions/{command['id']}/{command['token']}/callback", {"type": 4, "data": {"content": "x"}})
-        equal((late, "late-ack" in rules_of(fake)), ("404 10062 Unknown interaction", True), "R25: too late")
+        equal((late, "late-ack" in rules_of(fake)), ("404 10062 Unknown interaction", True), "R25: a late acknowledgement")
 
 
 def test_modals():
@@ -331,39 +332,39 @@ def test_modals():
 
         one, path = asked()
         for words, wrong in (
-            ("no title", modal(text(), title="")),
+            ("a missing title", modal(text(), title="")),
             ("a long title", modal(text(), title="x" * 46)),
             ("no input", modal()),
             ("six inputs", modal(*(text(custom_id=str(i)) for i in range(6)))),
-            ("a row", modal(text(), kind=1)),
+            ("an action row", modal(text(), kind=1)),
             ("a long label", modal(text(), label="x" * 46)),
             ("a button", modal({"type": 2, "custom_id": "b"})),
-            ("two inputs of one id", modal(text(), text())),
-            ("a label of an input", modal(text(label="x"))),
-            ("no style", modal({"type": 4, "custom_id": "w"})),
+            ("two inputs with the same id", modal(text(), text())),
+            ("an input with a label of its own", modal(text(label="x"))),
+            ("an input without a style", modal({"type": 4, "custom_id": "w"})),
             ("5,000 characters", modal(text(max_length=5000))),
             ("no option", modal(select(options=[]))),
             ("a long option", modal(select(options=[{"label": "x" * 101, "value": "0"}]))),
-            ("two options of one value", modal(select(options=[{"label": n, "value": "0"} for n in "ab"]))),
-            ("none, where one is required", modal(select(min_values=0))),
-            ("more than there are", modal(select(max_values=3))),
+            ("two options with the same value", modal(select(options=[{"label": n, "value": "0"} for n in "ab"]))),
+            ("a minimum of 0 for a required input", modal(select(min_values=0))),
+            ("a maximum above the number of options", modal(select(max_values=3))),
         ):
             equal(api("POST", path, wrong), "400 50035 Invalid Form Body", f"R25: {words}")
         good = modal(select(min_values=0, max_values=2, required=False), text(custom_id="w", required=False))
-        equal(api("POST", path, good), None, "a modal")
-        equal(fake.state()["modals"][one["id"]]["title"], "T", "which is shown")
+        equal(api("POST", path, good), None, "a valid modal is accepted")
+        equal(fake.state()["modals"][one["id"]]["title"], "T", "the modal is shown")
         fake.control("submit", {"interaction": one["id"], "values": {"p": ["Blue"], "w": "words"}})
         filled, path = asked(5)
         inputs = [c["component"] for c in filled["data"]["components"]]
         told = (filled["type"], inputs[0]["values"], inputs[1]["value"], filled["message"]["id"])
-        equal(told, (5, ["1"], "words", card), "what is filled in")
-        equal(api("POST", path, modal(text())), "400 50035 Invalid Form Body", "R25: no modal after a modal")
-        equal(api("POST", path, {"type": 6}), None, "it is acknowledged")
-        equal(set(rules_of(fake)), {"bad-request"}, "nothing else")
+        equal(told, (5, ["1"], "words", card), "a filled modal creates an interaction")
+        equal(api("POST", path, modal(text())), "400 50035 Invalid Form Body", "R25: a modal in response to a modal")
+        equal(api("POST", path, {"type": 6}), None, "the filled modal is acknowledged")
+        equal(set(rules_of(fake)), {"bad-request"}, "no other violation is recorded")
 
 
 class Careless(http.server.BaseHTTPRequestHandler):
-    """An endpoint that looks at no signature."""
+    """An endpoint that verifies no signature."""
 
     def do_POST(self):
         self.send_response(200)
@@ -382,7 +383,7 @@ def test_endpoint():
             saved = "saved"
         except RuntimeError as refusal:
             saved = str(refusal)
-        ok("could not be verified" in saved, "R25: an endpoint that takes a wrong signature is not saved", saved)
+        ok("could not be verified" in saved, "R25: an endpoint that accepts an invalid signature is not saved", saved)
         server.shutdown()
 
 
@@ -396,30 +397,30 @@ def test_files():
         url = gateway.until("MESSAGE_CREATE")["d"]["attachments"][0]["url"]
         path = url.split(str(fake.port))[1]
         del api.headers["Authorization"]
-        equal(api.raw("GET", path)[2], b"abc", "an attachment")
-        equal(api.raw("GET", path.split("?")[0])[0], 404, "R25: its signature counts")
+        equal(api.raw("GET", path)[2], b"abc", "an attachment is downloaded")
+        equal(api.raw("GET", path.split("?")[0])[0], 404, "R25: a URL without its signature")
         api.raw("GET", path, Authorization=f"Bot {TOKEN}")
-        ok("secret-leaked" in rules_of(fake), "R23: the token is not for the host of attachments")
+        ok("secret-leaked" in rules_of(fake), "R23: the token is sent to the host of attachments")
         part = b'--b\r\nContent-Disposition: form-data; name="%s"%s\r\n\r\n%s\r\n'
         told = json.dumps({"content": "c", **NOBODY, "attachments": [{"id": 0, "filename": "b.md"}]}).encode()
         body = part % (b"payload_json", b"", told) + part % (b"files[0]", b'; filename="b.md"', b"whole") + b"--b--\r\n"
         path, kind = f"/api/v10/channels/{C}/messages", "multipart/form-data; boundary=b"
         made = Client(fake).raw("POST", path, body, **{"Content-Type": kind})
         number = json.loads(made[2])["attachments"][0]["id"]
-        equal(fake.get("file", id=number), b"whole", "a file of the bot")
+        equal(fake.get("file", id=number), b"whole", "a file of the bot is stored")
 
 
 def test_webhook():
     with unpaced() as fake:
         api = Client(fake, None)
-        equal(api("GET", HOOK)["name"], "Fake webhook", "a webhook")
-        equal(api("POST", HOOK, {"content": "x", **NOBODY}), None, "a message without an answer")
+        equal(api("GET", HOOK)["name"], "Fake webhook", "a webhook is returned")
+        equal(api("POST", HOOK, {"content": "x", **NOBODY}), None, "a message of a webhook has no response")
         made = api("POST", HOOK + "?wait=true", {"content": "x", **NOBODY})["id"]
-        equal(api("PATCH", f"{HOOK}/messages/{made}", {"content": "y", **NOBODY})["content"], "y", "an edit")
+        equal(api("PATCH", f"{HOOK}/messages/{made}", {"content": "y", **NOBODY})["content"], "y", "a message of a webhook is edited")
         wrong = api("POST", HOOK, {"content": "x", "components": rows(button())})
-        equal(wrong, "400 50035 Invalid Form Body", "R25: no buttons")
+        equal(wrong, "400 50035 Invalid Form Body", "R25: buttons in a message of a webhook")
         fake.control("options", {"webhook_gone": True})
-        equal(api("GET", HOOK), "404 10015 Unknown Webhook", "R25: one that is gone")
+        equal(api("GET", HOOK), "404 10015 Unknown Webhook", "R25: a webhook that was deleted")
 
 
 for test in (test_messages, test_nonce_expires, test_access, test_pace, test_gateway, test_gateway_refusals,

@@ -46,7 +46,7 @@ def seen(fake):
 
 
 KINDS = [
-    # fault, status, what the body begins with or the error, whether it was done
+    # fault, status, the beginning of the body or the error, whether it was executed
     ({"do": "answer", "status": 503, "body": {"a": 1}}, 503, b'{"a": 1}', False),
     ({"do": "error", "description": "Bad Request: x"}, 400, b'{"ok": false', False),
     ({"do": "flood", "retry_after": 7}, 429, b'{"ok": false', False),
@@ -72,7 +72,7 @@ def test_kinds():
             before = len(seen(fake))
             found, body = ask(fake, text=name)
             good = found == status and body[: len(begins)] == begins
-            ok(good, f"{name}: what the client gets", (found, body[:80]))
+            ok(good, f"{name}: the response to the client", (found, body[:80]))
             equal(len(seen(fake)) - before, int(is_done), f"{name}: whether it was done")
             equal(ask(fake, text="next")[0], 429 if status == 429 else 200, f"{name}: only once")
         calls = [entry for entry in fake.record() if entry["kind"] == "call"]
@@ -84,26 +84,27 @@ def test_record():
         ask(fake, text="old")
         last = fake.last_seq()
         equal(last, fake.record()[-1]["seq"], "the number of the newest entry")
-        equal(fake.record(last), [], "nothing follows it")
+        equal(fake.record(last), [], "no entry follows the newest")
         ask(fake, text="new")
-        equal([e["text"] for e in fake.record(last) if e["kind"] == "call"], ["new"], "but what happens next")
+        equal([e["text"] for e in fake.record(last) if e["kind"] == "call"], ["new"], "later entries follow the "
+                                                                                      "newest")
 
 
 def test_choice():
     with started() as fake:
         fake.control("fault", {"match": {"text": "^b"}, "do": "html", "skip": 1, "times": 2})
         said = [ask(fake, text=text)[0] for text in ("a", "b1", "b2", "a", "b3", "b4")]
-        equal(said, [200, 200, 502, 200, 502, 200], "by text, after one, twice")
+        equal(said, [200, 200, 502, 200, 502, 200], "faults are chosen by text, after one call, twice")
         fake.control("clear")
         fake.control("fault", {"match": {"chat": 222}, "do": "html", "times": 0})
-        equal([ask(fake)[0], ask(fake, chat_id=222)[0]], [200, 502], "by chat")
+        equal([ask(fake)[0], ask(fake, chat_id=222)[0]], [200, 502], "faults are chosen by chat")
         runs = []
         for _ in range(2):
             fake.control("clear")
             fake.control("fault", {"do": "html", "times": 0, "rate": 0.5, "seed": 3})
             runs.append([ask(fake, "getMe")[0] for _ in range(12)])
-        equal(runs[0], runs[1], "by chance, the same each time")
-        equal(set(runs[0]), {200, 502}, "…some of them")
+        equal(runs[0], runs[1], "faults are chosen at random, but the same on each run")
+        equal(set(runs[0]), {200, 502}, "some of the calls have faults")
 
 
 def test_hold():
@@ -114,10 +115,10 @@ def test_hold():
         held = threading.Thread(target=lambda: answers.append(ask(fake, text="held")[0]))
         held.start()
         fake.wait(method="sendMessage", stage="arrived")
-        equal((seen(fake), answers), ([], []), "held before it is done")
+        equal((seen(fake), answers), ([], []), "a call is held before it is executed")
         fake.control("release", {"id": number})
         held.join()
-        equal((seen(fake), answers), (["held"], [200]), "and let go")
+        equal((seen(fake), answers), (["held"], [200]), "a released call is executed")
 
 
 def test_clear():
@@ -125,9 +126,9 @@ def test_clear():
         faults = [{"match": {"text": word}, "do": "answer", "status": 500, "times": 0} for word in "ab"]
         first, _ = [fake.control("fault", fault)["id"] for fault in faults]
         fake.control("clear", {"id": first})
-        equal([ask(fake, text=word)[0] for word in "ab"], [200, 500], "one fault is dropped")
+        equal([ask(fake, text=word)[0] for word in "ab"], [200, 500], "one fault is removed")
         fake.control("clear")
-        equal(ask(fake, text="b")[0], 200, "and all of them")
+        equal(ask(fake, text="b")[0], 200, "all faults are removed")
 
 
 def test_outage():
@@ -136,7 +137,7 @@ def test_outage():
         kept.request("GET", "/bot123456:FAKE-telegram-token/getMe")
         kept.getresponse().read()
         fake.control("down")
-        equal(ask(fake)[1], "ConnectionRefusedError", "down: refused")
+        equal(ask(fake)[1], "ConnectionRefusedError", "while the service is down connections are refused")
         try:
             kept.request("GET", "/bot123456:FAKE-telegram-token/getMe")
             kept.getresponse()
@@ -144,33 +145,33 @@ def test_outage():
         except (ConnectionError, http.client.HTTPException):
             ok(True, "an open connection is cut")
         fake.control("up")
-        equal(ask(fake)[0], 200, "up: the same port")
+        equal(ask(fake)[0], 200, "after the outage the port is the same")
         fake.control("refuse", {"times": 1})
-        ok(ask(fake)[0] == 0 and ask(fake)[0] == 200, "one connection is reset unread")
+        ok(ask(fake)[0] == 0 and ask(fake)[0] == 200, "one connection is reset before its request is read")
 
 
 def test_waiting():
     with started() as fake:
         try:
             fake.wait(visible=1, text="never", timeout=0.05)
-            ok(False, "what does not come is not waited for for ever")
+            ok(False, "waiting for a condition ends after its limit")
         except Timeout:
-            ok(True, "what does not come is not waited for for ever")
+            ok(True, "waiting for a condition ends after its limit")
         later = threading.Timer(0.05, lambda: ask(fake, text="later"))
         later.start()
         match = fake.wait(method="sendMessage", text="^later$", chat=ANN)[0]
-        equal((match["status"], match["answer"]["result"]["text"]), (200, "later"), "what comes is")
-        equal(fake.wait(visible=1, text="later")[0]["id"], 2, "and what is seen")
+        equal((match["status"], match["answer"]["result"]["text"]), (200, "later"), "a matching call ends the wait")
+        equal(fake.wait(visible=1, text="later")[0]["id"], 2, "a visible message ends the wait")
         for name, body in (("fault", {"do": "nothing"}), ("nothing", {}), ("options", {"x": 1})):
             try:
                 fake.control(name, body)
-                ok(False, f"nonsense is refused: {name} {body}")
+                ok(False, f"an invalid control is refused: {name} {body}")
             except RuntimeError:
-                ok(True, f"nonsense is refused: {name} {body}")
+                ok(True, f"an invalid control is refused: {name} {body}")
 
 
 def test_arrival():
-    """The thread that reads a request runs later than it could."""
+    """A request is read later than it arrives."""
     came = []
 
     class Late(server.Handler):
@@ -193,8 +194,8 @@ def test_arrival():
         while time.monotonic() < written + 0.1:
             pass
         read.set()
-        ok(client.recv(4096).startswith(b"HTTP/1.1 200"), "a request is read late")
-        ok(before - 0.01 <= came[-1] <= written + 0.01, "it arrived when it was written", (before, came[-1], written))
+        ok(client.recv(4096).startswith(b"HTTP/1.1 200"), "the delayed request is answered")
+        ok(before - 0.01 <= came[-1] <= written + 0.01, "the time of arrival is that of the write", (before, came[-1], written))
         read.clear()
     server.Handler = usual
     client.close()
@@ -204,19 +205,20 @@ def test_arrival():
 def test_held_back():
     for limit in Limit(("bucket",), 1, 1, 2), Limit(("window",), 2, 1):
         pace = Pace(Record())
-        equal(pace.refuses([limit], 10.0), None, "a call in time is not refused")
-        equal(pace.refuses([limit], 1.0), None, "nor one that a fault held back, and that arrived before it")
-        equal(pace.refuses([limit], 10.1), 1, "both count")
+        equal(pace.refuses([limit], 10.0), None, "a call at the permitted rate is accepted")
+        equal(pace.refuses([limit], 1.0), None, "a call that a fault has delayed, and that arrived before, is "
+                                                "accepted")
+        equal(pace.refuses([limit], 10.1), 1, "both calls count")
 
 
 def test_end():
     fake = started()
     fake.process.stdin.close()
-    equal(fake.process.wait(10), 0, "it ends with its stdin")
+    equal(fake.process.wait(10), 0, "the fake ends with its stdin")
     fake.process.stdout.close()
     fake = started()
     fake.process.terminate()
-    equal(fake.process.wait(10), 0, "and when it is told to")
+    equal(fake.process.wait(10), 0, "the fake ends with SIGTERM")
     fake.process.stdin.close()
     fake.process.stdout.close()
 

@@ -48,43 +48,43 @@ def post(receiver, body, path="/v1/traces", **headers):
 
 REFUSED = [
     ("R25: a span with an unknown field", request(title="x")),
-    ("R25: a number as an integer value", request(attributes=[{"key": "n", "value": {"intValue": 5}}])),
+    ("R25: an integer value as a JSON number", request(attributes=[{"key": "n", "value": {"intValue": 5}}])),
     ("R25: a time as a number", request(startTimeUnixNano=1)),
     ("R25: a kind as a name", request(kind="SPAN_KIND_CLIENT")),
     ("R25: an id in base64", request(traceId="CvdlGRbNQ92ESOshHIAxnA==")),
     ("R25: an id of zeros", request(spanId="0" * 16)),
     ("R25: an end before the start", request(endTimeUnixNano="1")),
-    ("R25: a key twice", request(attributes=SPAN["attributes"] * 2)),
-    ("R25: two values", request(attributes=[{"key": "n", "value": {"intValue": "5", "stringValue": "5"}}])),
+    ("R25: a duplicate key", request(attributes=SPAN["attributes"] * 2)),
+    ("R25: a value of two types", request(attributes=[{"key": "n", "value": {"intValue": "5", "stringValue": "5"}}])),
     ("R25: an event without a time", request(events=[{"name": "e"}])),
     ("R25: an unknown status", request(status={"code": 7})),
-    ("R25: names in another style", {"resource_spans": []}),
-    ("R25: no JSON", b"\x0a\x00"),
+    ("R25: names in snake case", {"resource_spans": []}),
+    ("R25: a body that is not JSON", b"\x0a\x00"),
 ]
 
 
 def main():
     receiver = Receiver.start()
-    equal(post(receiver, request())[0], 200, "a span")
-    equal(post(receiver, {"resourceSpans": []})[0], 200, "no span")
-    equal(len(receiver.spans()), 1, "what was accepted is remembered")
+    equal(post(receiver, request())[0], 200, "a valid span is accepted")
+    equal(post(receiver, {"resourceSpans": []})[0], 200, "an empty list of spans is accepted")
+    equal(len(receiver.spans()), 1, "accepted spans are stored")
     for name, body in REFUSED:
         equal(post(receiver, body)[0], 400, name)
     twice = request()
     twice["resourceSpans"] *= 2
     equal(post(receiver, twice)[0], 400, "R25: two spans with one id")
     equal(post(receiver, request(), path="/v1/trace")[0], 400, "R25: another path")
-    equal(post(receiver, request(), **{"Content-Type": "text/plain"})[0], 400, "R25: another type")
+    equal(post(receiver, request(), **{"Content-Type": "text/plain"})[0], 400, "R25: another content type")
     receiver.header = "Authorization=Basic x"
-    equal(post(receiver, request())[0], 401, "without credentials")
-    equal(post(receiver, request(), Authorization="Basic x")[0], 200, "with them")
+    equal(post(receiver, request())[0], 401, "a request without credentials is refused")
+    equal(post(receiver, request(), Authorization="Basic x")[0], 200, "a request with credentials is accepted")
     receiver.header = None
     receiver.answer(503, "partial", "lost")
-    equal(post(receiver, request())[0], 503, "a status of the test")
+    equal(post(receiver, request())[0], 503, "the test sets the status")
     equal(post(receiver, request()), (200, {"partialSuccess": {"rejectedSpans": "1", "errorMessage": "too old"}}),
-          "a part is rejected")  # fmt: skip
-    ok(isinstance(post(receiver, request())[0], str), "no answer")
-    equal(post(receiver, request())[0], 200, "then as usual")
+          "a part of the spans is rejected")  # fmt: skip
+    ok(isinstance(post(receiver, request())[0], str), "a request without a response")
+    equal(post(receiver, request())[0], 200, "the next request is accepted")
     receiver.stop()
     done()
 

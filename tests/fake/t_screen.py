@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What people see now is told in the same form by the fakes of Telegram and Slack; that of Matrix is in
-t_matrix.py."""
+"""The fakes of Telegram and Slack describe the visible messages in the same form; that of Matrix is
+tested in t_matrix.py."""
 import json
 import os
 import sys
@@ -33,9 +33,9 @@ def telegram():
         wanted = {"chat": "111", "thread": None, "id": str(made), "author": "123456", "text": "one",
                   "buttons": [["Go"]], "reply_to": str(asked), "silent": True, "reactions": ["👍"],
                   "edits": 0}  # fmt: skip
-        equal(fake.screen()[-1], wanted, "Telegram: what people see")
+        equal(fake.screen()[-1], wanted, "Telegram: the visible messages")
         fake.control("delete", {"chat": ANN, "message_id": made})
-        equal([m["author"] for m in fake.screen()], ["111"], "and not what was deleted")
+        equal([m["author"] for m in fake.screen()], ["111"], "Telegram: a deleted message is not visible")
 
 
 def slack():
@@ -47,11 +47,11 @@ def slack():
         ts = post(fake, "/api/chat.postMessage", token, **said, blocks=blocks)["ts"]
         post(fake, "/api/chat.postEphemeral", token, **said, user="U0ALICE")
         shown = fake.screen()
-        equal(len(shown), 1, "Slack: what one person sees is not for all")
+        equal(len(shown), 1, "Slack: an ephemeral message is not visible to others")
         wanted = {"chat": CHANNEL, "thread": None, "id": ts, "author": "U0BOT", "text": "words\nGo",
                   "buttons": [["Go"]], "reply_to": None, "silent": False, "reactions": [],
                   "edits": 0}  # fmt: skip
-        equal(shown[0], wanted, "Slack: what people see")
+        equal(shown[0], wanted, "Slack: the visible messages")
 
 
 telegram()

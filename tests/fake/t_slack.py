@@ -74,7 +74,7 @@ def options(count, **more):
 
 
 def choose(kind, **more):
-    """An input block."""
+    """Returns an input block."""
     element = {"type": kind, "action_id": "a", "options": options(1), **more}
     return {"type": "input", "block_id": "q", "label": label(), "element": element}
 
@@ -174,7 +174,7 @@ REFUSALS = [
                                       "loading_messages": ["x"] * 11}), "invalid_arguments"),
     (("files.completeUploadExternal", {"files": [{"id": "F1"}], "channel_id": C}),
      "file_not_found"),
-    (("users.info", {"user": "U0ALICE"}), "invalid_arguments"),  # it reads no JSON
+    (("users.info", {"user": "U0ALICE"}), "invalid_arguments"),  # the method does not accept JSON
     (("conversations.open", {"users": "U0NONE"}), "user_not_found"),
     (("apps.connections.open", {}), "not_allowed_token_type"),
     (("chat.shout", {}), "unknown_method"),
@@ -208,15 +208,15 @@ def test_refusals():
             params = {k: names.get(v, v) if isinstance(v, str) else v for k, v in params.items()}
             equal(api(method, **params), wanted, f"{method}: {wanted}")
         texts = [message["text"] for message in fake.state()["chats"][C]["messages"]]
-        equal(texts, ["please", "r", "p"], "nothing of what was refused is seen")
+        equal(texts, ["please", "r", "p"], "no refused message is visible")
         wanted = {"bad-request", "thread-of-reply", "stream-misuse", "token-kind", "method-unknown"}
-        equal(set(rules_of(fake)), wanted, "what is wrong with them is noted")
+        equal(set(rules_of(fake)), wanted, "the violations are recorded")
 
 
 def test_tokens():
     with unpaced() as fake:
-        equal(Client(fake, None)("auth.test"), "not_authed", "no token")
-        equal(Client(fake, "xoxb-other")("auth.test"), "invalid_auth", "another token")
+        equal(Client(fake, None)("auth.test"), "not_authed", "a missing token")
+        equal(Client(fake, "xoxb-other")("auth.test"), "invalid_auth", "an unknown token")
         equal(Client(fake, APP)("auth.test"), "not_allowed_token_type", "a token for sockets")
         api = Client(fake)
         fake.control("options", {"missing_scope": "chat:write"})
@@ -224,22 +224,22 @@ def test_tokens():
         body = json.loads(api.raw("/api/chat.postMessage", message)[2])
         equal((body["error"], body["needed"]), ("missing_scope", "chat:write"), "a missing scope")
         fake.control("options", {"tokens_revoked": True})
-        equal(api("auth.test"), "token_revoked", "a token that was revoked")
+        equal(api("auth.test"), "token_revoked", "a revoked token")
 
 
 def test_forms():
     with unpaced() as fake:
         api = Client(fake)
         sent = api.form("chat.postMessage", channel=C, text="f", blocks=json.dumps([section("b")]))
-        equal(sent["message"]["blocks"], [section("b")], "a form, with JSON in it")
+        equal(sent["message"]["blocks"], [section("b")], "a form with JSON")
         equal(api.form("users.info", user="U0BOB")["user"]["name"], "bob",
-              "what reads wants a form")  # fmt: skip
+              "a method that reads requires a form")  # fmt: skip
         equal(api.raw("/api/auth.test", b"{")[2], b'{"ok": false, "error": "invalid_json"}',
-              "no JSON")  # fmt: skip
+              "a body that is not JSON")  # fmt: skip
         body = api.raw("/api/auth.test", b"x", "text/plain")[2]
-        equal(json.loads(body)["error"], "invalid_post_type", "another type of body")
+        equal(json.loads(body)["error"], "invalid_post_type", "another type of the body")
         equal(api("conversations.open", users="U0BOB")["channel"]["user"], "U0BOB",
-              "a channel is made")  # fmt: skip
+              "a channel is created")  # fmt: skip
 
 
 def test_messages():
@@ -253,16 +253,16 @@ def test_messages():
         ts = api("chat.postMessage", channel=C, text="f", blocks=blocks)["ts"]
         equal(api("chat.update", channel=C, ts=ts, text="x" * 4000)["ok"], True, "4,000 bytes fit")
         link = "<https://example.org/|x>" * 166
-        equal(api("chat.update", channel=C, ts=ts, text=link)["ok"], True, "markup is not escaped")
+        equal(api("chat.update", channel=C, ts=ts, text=link)["ok"], True, "characters of markup count once")
         api("chat.update", channel=C, ts=ts, text="the answer")
-        equal(api("chat.update", channel=C, ts=ts, text="the answer")["ok"], True, "the same again")
+        equal(api("chat.update", channel=C, ts=ts, text="the answer")["ok"], True, "the same edit again")
         api("chat.update", channel=C, ts=ts, text="working")
         api("chat.postMessage", channel=C, text="hello <!channel>")
         api("chat.postMessage", channel=C, blocks=[markdown("no text")])
         api("chat.postMessage", channel=C, text="x", colour="red")
         wanted = ["text-truncated", "same-text", "final-changed", "mass-mention",
                   "no-fallback-text", "bad-request"]  # fmt: skip
-        equal(rules_of(fake), wanted, "all that is no refusal and no good is noted")
+        equal(rules_of(fake), wanted, "violations that are not refused are recorded")
 
 
 def test_choices():
@@ -279,13 +279,13 @@ def test_choices():
         fake.control("action", {**press, "values": {"q": "1", "r": ["0", "2"], "t": "mine"}})
         payload = fake.wait(kind="inbound")[0]["payload"]
         values = {k: v["a"] for k, v in payload["state"]["values"].items()}
-        equal(values["q"]["selected_option"]["value"], "1", "what was chosen comes with a press")
+        equal(values["q"]["selected_option"]["value"], "1", "a pressed button has the selected option")
         equal([o["value"] for o in values["r"]["selected_options"]], ["0", "2"], "several")
-        equal(values["t"]["value"], "mine", "what was written")
+        equal(values["t"]["value"], "mine", "a pressed button has the text input")
         fake.control("again", {"payload": payload})
         again = fake.wait(kind="inbound", count=2)[1]["payload"]
-        equal(again, payload, "a press may come again")
-        equal(rules_of(fake), [], "rich text wakes nobody")
+        equal(again, payload, "an interaction is delivered again")
+        equal(rules_of(fake), [], "rich text notifies nobody")
 
 
 def test_uploads():
@@ -293,14 +293,14 @@ def test_uploads():
         api = Client(fake)
         ticket = api.form("files.getUploadURLExternal", filename="a.md", length=4)
         path = urllib.parse.urlsplit(ticket["upload_url"]).path
-        equal(api.raw(path, b"# A", "application/octet-stream")[0], 400, "another length")
+        equal(api.raw(path, b"# A", "application/octet-stream")[0], 400, "an upload of another length is refused")
         early = api("files.completeUploadExternal", files=[{"id": ticket["file_id"]}], channel_id=C)
-        equal(early, "file_not_found", "not before the bytes")
-        equal(api.raw(path, b"# A\n", "application/octet-stream")[0], 200, "the bytes")
+        equal(early, "file_not_found", "a file is unknown before its upload")
+        equal(api.raw(path, b"# A\n", "application/octet-stream")[0], 200, "a file is uploaded")
         file = api("files.completeUploadExternal", files=[{"id": ticket["file_id"]}], channel_id=C)
         url = urllib.parse.urlsplit(file["files"][0]["url_private_download"]).path
-        equal(api.raw(url, verb="GET")[2], b"# A\n", "and down again")
-        equal(Client(fake, None).raw(url, verb="GET")[0], 302, "not without the token")
+        equal(api.raw(url, verb="GET")[2], b"# A\n", "a file is downloaded")
+        equal(Client(fake, None).raw(url, verb="GET")[0], 302, "a download without a token is redirected")
 
 
 def test_streams():
@@ -313,40 +313,40 @@ def test_streams():
 
         ts = begin(markdown_text="a" * 7000)
         append = {"channel": C, "ts": ts}
-        equal(api("chat.update", channel=C, ts=ts, text="x"), "streaming_state_conflict", "no edit")
-        equal(api("chat.appendStream", **append), "invalid_arguments", "something to add")
+        equal(api("chat.update", channel=C, ts=ts, text="x"), "streaming_state_conflict", "no edit of a streamed message")
+        equal(api("chat.appendStream", **append), "invalid_arguments", "an empty append is refused")
         equal(api("chat.appendStream", **append, markdown_text="b" * 5001), "msg_too_long",
               "12,000")  # fmt: skip
-        equal(api("chat.appendStream", **append, markdown_text="b" * 5000)["ok"], True, "in all")
+        equal(api("chat.appendStream", **append, markdown_text="b" * 5000)["ok"], True, "an append up to the total limit is accepted")
         blocks = [{"type": "blocks", "blocks": [section("x")] * 50}]
         equal(api("chat.appendStream", **append, chunks=blocks)["ok"], True, "50 blocks")
         task = [{"type": "task_update", "id": "1", "title": "t", "status": "complete"}]
         said = api("chat.appendStream", **append, chunks=task)
-        equal(said, "msg_blocks_too_many", "a task is one more")
+        equal(said, "msg_blocks_too_many", "a task counts as an additional block")
         equal(api("chat.stopStream", **append, blocks=[section("x")]), "msg_blocks_too_many",
-              "so is…")  # fmt: skip
-        equal(api("chat.stopStream", **append)["ok"], True, "it ends")
+              "a text after it is refused, too")  # fmt: skip
+        equal(api("chat.stopStream", **append)["ok"], True, "a stream is ended")
         equal(api("chat.stopStream", **append), "message_not_in_streaming_state", "once")
         ts = begin()
         stopped = fake.control("stop", {"user": "U0ALICE", "channel": C, "thread_ts": thread})
-        equal(stopped["streams"], [ts], "a person stops it")
+        equal(stopped["streams"], [ts], "a user stops a stream")
         equal(api("chat.appendStream", channel=C, ts=ts, markdown_text="x"), "stopped_by_user",
-              "it says")  # fmt: skip
+              "the refusal names the reason")  # fmt: skip
         fake.control("options", {"tasks": False})
         said = api("chat.startStream", channel=C, thread_ts=thread, **RECIPIENT, chunks=task)
-        equal(said, "invalid_chunks", "no tasks where there is no agent")
+        equal(said, "invalid_chunks", "tasks in a channel without an agent are refused")
         fake.control("options", {"stream_idle": 0.01, "stream_life": 1000})
         ts = begin(markdown_text="idle")
         fake.wait(visible=1, text="^idle$", streaming="False")
         said = api("chat.appendStream", channel=C, ts=ts, markdown_text="x")
-        equal(said, "message_not_in_streaming_state", "R25: a stream that is idle too long")
+        equal(said, "message_not_in_streaming_state", "R25: a stream that was idle for too long")
         fake.control("options", {"stream_idle": 1000, "stream_life": 0.01})
         ts = begin(markdown_text="old")
         fake.wait(visible=1, text="^old$", streaming="False")
         said = api("chat.stopStream", channel=C, ts=ts)
-        equal(said, "message_not_in_streaming_state", "R25: too old")
+        equal(said, "message_not_in_streaming_state", "R25: a stream that is too old")
         fake.control("options", {"streams": False})
-        equal(api("chat.startStream", channel=C), "unknown_method", "streams may not be there")
+        equal(api("chat.startStream", channel=C), "unknown_method", "streams can be disabled")
 
 
 def test_status():
@@ -358,36 +358,36 @@ def test_status():
         fake.wait(typing=0, chat=C)
         fake.control("scale", {"factor": 100})
         api("assistant.threads.setStatus", **where, status="thinking")
-        equal(fake.state()["chats"][C]["typing"], True, "a status")
+        equal(fake.state()["chats"][C]["typing"], True, "a status is shown")
         api("chat.postMessage", channel=C, thread_ts=thread, text="x")
-        equal(fake.state()["chats"][C]["typing"], False, "a message clears it")
+        equal(fake.state()["chats"][C]["typing"], False, "a message clears the status")
         ts = api("chat.startStream", channel=C, thread_ts=thread, **RECIPIENT)["ts"]
         api("agents.sessions.setStatus", **where, status="processing", title="t")
         api("chat.stopStream", channel=C, ts=ts, session_status="active")
         session = fake.state()["chats"][C]["sessions"][thread]
-        equal(session, {"status": "active", "title": "t"}, "a session")
+        equal(session, {"status": "active", "title": "t"}, "a session has its status and title")
         fake.control("options", {"agent": False})
         equal(api("agents.sessions.setStatus", **where, status="active"), "access_denied",
-              "no agent")  # fmt: skip
+              "a session of an app that is not an agent")  # fmt: skip
 
 
 def test_pace():
     with Fake("slack") as fake:
         api = Client(fake)
         said = [api("chat.postMessage", channel=C, text="x") for _ in range(6)]
-        equal([s == "ratelimited" for s in said], [False] * 5 + [True], "a burst in a channel")
-        equal(api("chat.postMessage", channel=D, text="x")["ok"], True, "not in another one")
+        equal([s == "ratelimited" for s in said], [False] * 5 + [True], "a burst in one channel is limited")
+        equal(api("chat.postMessage", channel=D, text="x")["ok"], True, "another channel is not limited")
         status, headers, _ = api.raw("/api/chat.postMessage", b'{"channel":"C0GENERAL","text":"x"}')
-        equal((status, headers["Retry-After"]), (429, "1"), "the header says when")
+        equal((status, headers["Retry-After"]), (429, "1"), "the header has the time to wait")
         equal(rules_of(fake), ["too-fast", "retry-too-early"], "noted")
         fake.control("pace", {"tier3": 2})
         ts = api("chat.postMessage", channel=D, text="y")["ts"]
         said = [api("chat.update", channel=D, ts=ts, text=f"{i}") for i in range(3)]
-        equal([s == "ratelimited" for s in said], [False, False, True], "a tier, over all channels")
+        equal([s == "ratelimited" for s in said], [False, False, True], "a tier is limited over all channels")
 
 
 class WebSocket:
-    """A client of Socket Mode that does as it is told."""
+    """A client of Socket Mode that is controlled by the test."""
 
     def __init__(self, fake, masked=True):
         self.masked = masked
@@ -417,7 +417,7 @@ class WebSocket:
         self.socket.sendall(bytes([0x80 | opcode, size]) + mask + data)
 
     def frame(self):
-        """-> opcode and payload; None when the connection ends."""
+        """Returns opcode and payload; None at the end of the connection."""
         head = self.file.read(2)
         if len(head) < 2:
             return None
@@ -443,20 +443,20 @@ class WebSocket:
 def test_sockets():
     with unpaced() as fake:
         first = WebSocket(fake)
-        equal((first.status, first.json()["type"]), (101, "hello"), "a socket and its hello")
+        equal((first.status, first.json()["type"]), (101, "hello"), "a socket is opened and gets hello")
         again = WebSocket(fake)
         again.json()
         other = socket.create_connection(("127.0.0.1", fake.port))
         other.sendall(f"GET {again.path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-        ok(other.recv(100).startswith(b"HTTP/1.1 401"), "a ticket is for once")
+        ok(other.recv(100).startswith(b"HTTP/1.1 401"), "a ticket is valid once")
         other.close()
         again.close()
         fake.wait(sockets=1)
         first.send("hi", opcode=9)
-        equal(first.frame(), (10, b"hi"), "a ping, a pong")
+        equal(first.frame(), (10, b"hi"), "a ping is answered")
         asked(fake)
         envelope = first.json()
-        equal(envelope["payload"]["event"]["text"], "please", "an envelope")
+        equal(envelope["payload"]["event"]["text"], "please", "an envelope is delivered")
         first.ack(envelope)
         fake.wait(acked=1)
         first.ack(envelope)
@@ -465,21 +465,21 @@ def test_sockets():
         fake.wait(violation="bad-json")
         first.send('{"envelope_id":"unknown"}')
         fake.wait(violation="bad-request")
-        ok(True, "acknowledged twice, not as JSON, and what is unknown: noted")
+        ok(True, "a second, an invalid and an unknown acknowledgement are violations")
         fake.control("socket", {"do": "disconnect", "reason": "warning"})
-        equal(first.json()["reason"], "warning", "a warning")
+        equal(first.json()["reason"], "warning", "a warning of a disconnect is sent")
         fake.control("socket", {"do": "close", "code": 1001})
-        equal(first.frame(), (8, struct.pack(">H", 1001)), "a close")
+        equal(first.frame(), (8, struct.pack(">H", 1001)), "the socket is closed")
         first.close()
         fake.wait(sockets=0)
         bare = WebSocket(fake, masked=False)
         bare.json()
         bare.send("{}")
-        equal(bare.frame(), (8, struct.pack(">H", 1002)), "a frame without a mask")
+        equal(bare.frame(), (8, struct.pack(">H", 1002)), "an unmasked frame closes the socket")
         bare.close()
         fake.control("socket", {"do": "disconnect", "reason": "link_disabled"})
         said = Client(fake, APP)("apps.connections.open")
-        equal(said, "socket_mode_not_enabled", "a link that is disabled")
+        equal(said, "socket_mode_not_enabled", "Socket Mode can be disabled")
 
 
 def test_again():
@@ -490,11 +490,11 @@ def test_again():
         asked(fake)
         tries = [first.json() for _ in range(2)]
         told = [(t["retry_attempt"], t["retry_reason"]) for t in tries]
-        equal(told, [(0, ""), (1, "timeout")], "not acknowledged, it comes again")
-        equal(tries[0]["envelope_id"], tries[1]["envelope_id"], "the same one")
+        equal(told, [(0, ""), (1, "timeout")], "an unacknowledged event is delivered again")
+        equal(tries[0]["envelope_id"], tries[1]["envelope_id"], "the repeated event has the same envelope")
         first.ack(tries[1])
         fake.wait(acked=1)
-        ok("no-ack" in rules_of(fake), "and that is noted")
+        ok("no-ack" in rules_of(fake), "a missing acknowledgement is a violation")
         fake.control("options", {"ack_time": 30})
         asked(fake)
         lost = first.json()
@@ -504,11 +504,11 @@ def test_again():
         second.json()
         again = second.json()
         equal((again["envelope_id"], again["retry_attempt"]), (lost["envelope_id"], 1),
-              "what a socket took with it comes to the next")  # fmt: skip
+              "the events of a lost socket are sent over the next one")  # fmt: skip
         second.ack(again)
         while second.frame()[0] != 9:
             pass
-        ok(True, "the service pings")
+        ok(True, "the service sends pings")
         fake.control("socket", {"do": "silence", "on": True})
         since = fake.last_seq()
         second.send("x", opcode=9)
@@ -518,7 +518,7 @@ def test_again():
         frame = second.frame()
         while frame[0] != 10:
             frame = second.frame()
-        equal(frame[1], b"y", "in silence there is no pong")
+        equal(frame[1], b"y", "a silent socket sends no pong")
         fake.control("socket", {"do": "drop"})
         try:
             while second.frame():
@@ -526,7 +526,7 @@ def test_again():
         except ConnectionResetError:
             pass
         fake.wait(sockets=0)
-        ok(True, "a socket is dropped")
+        ok(True, "a socket is reset")
         second.close()
 
 
@@ -557,26 +557,26 @@ def test_events():
         Hook.statuses[:] = [500]
         asked(fake)
         fake.wait(acked=1)
-        equal([s[:3] for s in Hook.seen], [(True, 0, None), (True, 0, "1")], "signed, and again")
+        equal([s[:3] for s in Hook.seen], [(True, 0, None), (True, 0, "1")], "events are signed, and delivered again")
         Hook.seen.clear()
         for sign in ("bad", "old", "future", "none"):
             fake.control("push", {"payload": {"type": "x"}, "sign": sign})
         told = [s[:2] for s in Hook.seen]
-        equal(told, [(False, 0), (True, -1), (True, 1), told[3]], "forged, old, of tomorrow")
-        equal(told[3][0], False, "not signed at all")
+        equal(told, [(False, 0), (True, -1), (True, 1), told[3]], "events with a forged signature, an old and a future time")
+        equal(told[3][0], False, "an event without a signature")
         fake.control("command", {"user": "U0ALICE", "channel": C, "command": "/a", "text": "b c"})
         fake.wait(acked=1)
         form = dict(urllib.parse.parse_qsl(Hook.seen[-1][3].decode()))
-        equal((form["command"], form["text"]), ("/a", "b c"), "a command is a form")
+        equal((form["command"], form["text"]), ("/a", "b c"), "a command is sent as a form")
         path = urllib.parse.urlsplit(form["response_url"]).path
         uses = [Client(fake).raw(path, b'{"text":"x"}')[0] for _ in range(6)]
-        equal(uses, [200] * 5 + [404], "a response_url is for five")
+        equal(uses, [200] * 5 + [404], "a response_url can be used five times")
     server.shutdown()
 
 
 def test_in_flight():
     def beside(method, one, thread, **more):
-        """What is objected to in a call while another one in the thread `one` is under way."""
+        """Returns the violations of a call while another one in the thread `one` is in flight."""
         last = fake.record()[-1]["seq"]
         fake.control("fault", {"match": {"text": "slow"}, "do": "hold"})
         slow = {"channel": C, "thread_ts": one, "text": "slow", **more}
@@ -589,9 +589,9 @@ def test_in_flight():
 
     with unpaced() as fake:
         one, two = asked(fake), asked(fake)
-        equal(beside("chat.postMessage", one, two), [], "two threads at once")
-        equal(beside("chat.postEphemeral", one, one, user="U0ALICE"), [], "what one person alone sees")
-        equal(beside("chat.postMessage", one, one), ["in-flight"], "one thread, twice at once")
+        equal(beside("chat.postMessage", one, two), [], "calls in two threads at the same time are permitted")
+        equal(beside("chat.postEphemeral", one, one, user="U0ALICE"), [], "an ephemeral message at the same time is permitted")
+        equal(beside("chat.postMessage", one, one), ["in-flight"], "two calls in one thread at the same time are a violation")
 
 
 for test in (test_refusals, test_tokens, test_forms, test_messages, test_choices, test_uploads, test_streams,

@@ -36,7 +36,7 @@ class Client:
         return status, json.loads(text)
 
     def __call__(self, verb, chat, body=None, id_=None):
-        """-> the id or True, or "STATUS code message"."""
+        """Returns the id or True, or "STATUS code message"."""
         path = "/amer/v3/conversations/" + urllib.parse.quote(chat, safe="") + "/activities"
         path += f"/{id_}" if id_ else ""
         data = None if body is None else json.dumps(body)
@@ -68,7 +68,7 @@ def logins(fake, client):
     for name, value in (("client_secret", "other"), ("client_id", "other"), ("scope", "https://graph.microsoft.com/.default")):
         status, answer = client.login(**{name: value})
         refuses(fake, f"{status} {answer['error']}", "401 invalid_client", "bad-token")
-    equal(client.login()[0], 200, "a good login")
+    equal(client.login()[0], 200, "a login is accepted")
     fake.control("options", {"locked": True})
     refuses(fake, client.say(), "401 Unauthorized")
     fake.control("options", {"locked": False})
@@ -105,7 +105,7 @@ def cards(fake, client):
         kind = "application/vnd.microsoft.card.adaptive"
         return client("POST", CHAT, {"type": "message", "attachments": [{"contentType": kind, "content": card}]})
 
-    ok(send({"type": "ActionSet", "actions": [action]}).isdigit(), "a card")
+    ok(send({"type": "ActionSet", "actions": [action]}).isdigit(), "a valid card is accepted")
     for wrong, more in (({"type": "Table"}, {}), ({"type": "Input.Text", "id": "a"}, {}), ({"type": "TextBlock", "text": "x"}, {"version": "1.6"}),
                         ({"type": "ActionSet", "actions": [action] * 7}, {}), ({"type": "ActionSet", "actions": [{**action, "verb": ""}]}, {}),
                         ({"type": "RichTextBlock", "inlines": [{"type": "TextRun", "text": ""}]}, {})):  # fmt: skip
@@ -122,14 +122,14 @@ def streams(fake, client):
     fake.control("expire", {"chat": CHAT})
     id_ = client.stream("informative", "looking", 1)
     refuses(fake, client.stream("streaming", "b", 1), "403 ContentStreamNotAllowed Content stream is not allowed")
-    equal(client.stream("streaming", "one", 2, id_), True, "a stream")
+    equal(client.stream("streaming", "one", 2, id_), True, "a stream continues")
     refuses(fake, client.stream("streaming", "one two", 2, id_), "400 BadRequest streamSequence must increase", "stream-misuse")
     refuses(fake, client.stream("informative", "x", 3, id_), "400 BadRequest informative", "stream-misuse")
     refuses(fake, client.stream("streaming", "two", 4, id_),
             "403 ContentStreamNotAllowed Request streamed content should contain", "stream-misuse")  # fmt: skip
     refuses(fake, client.stream("final", "one two", 5, id_), "400 BadRequest streamSequence must not", "stream-misuse")
     refuses(fake, client.stream("streaming", "one" + "x" * 51200, 6, id_), "403 ContentStreamNotAllowed Message size too large")
-    equal(client.stream("final", "one two", None, id_), True, "its end")
+    equal(client.stream("final", "one two", None, id_), True, "a stream ends")
     refuses(fake, client.stream("final", "one two", None, id_), "403 ContentStreamNotAllowed Content stream is not allowed on an already")
     for control, words in (("stop", "Content stream was canceled by user."), ("expire", "Content stream finished due to exceeded")):
         id_ = client.stream("streaming", "one", 1)
@@ -141,7 +141,7 @@ def pace(fake, client):
     fake.control("pace", {"on": True, "windows": [[7, 1], [8, 2], [60, 30], [1800, 3600]]})
     found = [client.say() for _ in range(8)]
     equal([str(f)[:3] for f in found[6:]], ["170", "429"], "R25: the eighth message in a second")
-    equal([v["rule"] for v in fake.violations()], ["too-fast"], "is objected to")
+    equal([v["rule"] for v in fake.violations()], ["too-fast"], "the eighth message in a second is a violation")
 
 
 with Fake("teams") as fake:

@@ -55,7 +55,7 @@ for _ in range(16):
     DEEP = {"type": "details", "summary": "s", "blocks": [DEEP]}
 
 REFUSALS = [
-    # method and parameters, what the service says
+    # method and parameters, the error text
     (send(text=""), "400 Bad Request: message text is empty"),
     (send(text=" \n \t"), "400 Bad Request: message text is empty"),
     (send(text="x" * 4097), "400 Bad Request: message is too long"),
@@ -162,8 +162,8 @@ def test_refusals():
             said = api(method, **params)
             ok(str(said).startswith(wanted), f"R25: {method}: {wanted}", said)
         people = [m for m in fake.state()["chats"]["111"]["messages"] if m["bot"]]
-        equal(people, [], "nothing of what was refused is seen")
-        ok("bad-request" in rules_of(fake), "what is malformed is a violation")
+        equal(people, [], "no refused message is visible")
+        ok("bad-request" in rules_of(fake), "a malformed request is a violation")
 
 
 def test_states():
@@ -178,10 +178,10 @@ def test_states():
         ):
             fake.control("chat", {"id": ANN, "state": state, "migrate_to": -1001})
             said = api(*[send()[0]], **send()[1])
-            ok(str(said).startswith(wanted), f"a chat that is {state}", said)
+            ok(str(said).startswith(wanted), f"a chat in the state {state}", said)
         _, _, body = api.raw("sendMessage", json.dumps(send()[1]).encode())
-        equal(json.loads(body)["parameters"], {"migrate_to_chat_id": -1001}, "…and where it went")
-        equal(rules_of(fake), [], "no fault of the client")
+        equal(json.loads(body)["parameters"], {"migrate_to_chat_id": -1001}, "the refusal has the new id of the chat")
+        equal(rules_of(fake), [], "the state of a chat is not a violation")
 
 
 def test_tokens():
@@ -194,23 +194,23 @@ def test_tokens():
             equal(said, wanted, f"token {token}")
         api = Client(fake)
         api.prefix = "/"
-        equal(api.raw("getMe")[0], 404, "a path of another shape")
+        equal(api.raw("getMe")[0], 404, "a path in another format")
         fake.control("options", {"token": "123456:new"})
-        equal(Client(fake)("getMe"), "401 Unauthorized", "a token that was revoked")
-        equal(Client(fake, "123456:new")("getMe")["id"], 123456, "the new one")
+        equal(Client(fake)("getMe"), "401 Unauthorized", "a revoked token")
+        equal(Client(fake, "123456:new")("getMe")["id"], 123456, "a new token")
         fake.control("options", {"token": "777:other"})
-        equal(Client(fake, "777:other")("getMe")["id"], 777, "another bot")
+        equal(Client(fake, "777:other")("getMe")["id"], 777, "a token of another bot")
 
 
 def test_forms():
     with unpaced() as fake:
         api = Client(fake)
         query = urllib.parse.urlencode({"chat_id": ANN, "text": "q"})
-        equal(api.raw("SENDmessage?" + query, verb="GET")[0], 200, "GET, any case")
+        equal(api.raw("SENDmessage?" + query, verb="GET")[0], 200, "GET, and a method name in any case")
         form = "application/x-www-form-urlencoded"
-        equal(api.raw("sendMessage", query.encode(), form)[0], 200, "a form")
-        equal(api.raw("sendMessage", b"[1]")[0], 400, "JSON that is no object")
-        equal(api.raw("sendMessage", b"{")[0], 400, "JSON that is broken")
+        equal(api.raw("sendMessage", query.encode(), form)[0], 200, "parameters as a form")
+        equal(api.raw("sendMessage", b"[1]")[0], 400, "a body that is JSON, but not an object")
+        equal(api.raw("sendMessage", b"{")[0], 400, "a body that is not valid JSON")
         parts = (
             f'--B\r\nContent-Disposition: form-data; name="chat_id"\r\n\r\n{ANN}\r\n'
             '--B\r\nContent-Disposition: form-data; name="caption"\r\n\r\nsee ä\r\n'
@@ -220,47 +220,47 @@ def test_forms():
         kind = "multipart/form-data; boundary=B"
         status, _, body = api.raw("sendDocument", parts.encode(), kind)
         document = json.loads(body)["result"]["document"]
-        equal((status, document["file_name"]), (200, "a.md"), "a document")
-        equal(fake.get("file", id=document["file_id"]), b"# A\r\n\r\nb", "its bytes")
+        equal((status, document["file_name"]), (200, "a.md"), "a document is sent")
+        equal(fake.get("file", id=document["file_id"]), b"# A\r\n\r\nb", "a document has its bytes")
         long = parts.replace("see ä", "c" * 1025)
         said = json.loads(api.raw("sendDocument", long.encode(), kind)[2])["description"]
-        equal(said, "Bad Request: message caption is too long", "a caption of 1,025")
+        equal(said, "Bad Request: message caption is too long", "a caption of 1,025 characters")
         path = api("getFile", file_id=document["file_id"])["file_path"]
         api.connection.request("GET", f"/file/bot{TOKEN}/{path}")
-        equal(api.connection.getresponse().read(), b"# A\r\n\r\nb", "and down again")
+        equal(api.connection.getresponse().read(), b"# A\r\n\r\nb", "a document is downloaded")
 
 
 def test_text():
     with unpaced() as fake:
         api = Client(fake)
         equal(len(api("sendMessage", chat_id=ANN, text="😀" * 4096)["text"]), 4096,
-              "code points count")  # fmt: skip
+              "the limit counts code points")  # fmt: skip
         sent = api("sendMessage", chat_id=ANN, text="  \n x\ty\r ", entities=[entity("bold", 3, 3)])
         equal((sent["text"], sent["entities"]), ("x y", [entity("bold", 0, 2)]),
-              "blanks are trimmed")  # fmt: skip
+              "spaces at both ends are removed")  # fmt: skip
         text = "ab" * 75
         many = [entity("bold", i, 1) for i in range(50)]
         many += [entity("code", i, 1) for i in range(51, 120)]
         kept = api("sendMessage", chat_id=ANN, text=text, entities=many)["entities"]
         equal(len(kept), 100, "100 entities are kept")
-        equal(sum(e["type"] == "code" for e in kept), 69, "…code before bold")
+        equal(sum(e["type"] == "code" for e in kept), 69, "code takes precedence over bold")
         nested = [entity("pre", 0, 10, language="c"), entity("bold", 2, 3)]
         kept = api("sendMessage", chat_id=ANN, text=text, entities=nested)["entities"]
-        equal(kept, nested[:1], "nothing in a code block")
+        equal(kept, nested[:1], "a code block contains no other entities")
         quotes = [entity("blockquote", 0, 10), entity("expandable_blockquote", 2, 3)]
         kept = api("sendMessage", chat_id=ANN, text=text, entities=quotes)["entities"]
-        equal(kept, quotes[:1], "no quote in a quote")
+        equal(kept, quotes[:1], "a quote contains no quote")
         link = entity("text_link", 20, 4, url="a.org/b")
         fine = [entity("bold", 0, 10), entity("italic", 5, 10), link]
         kept = api("sendMessage", chat_id=ANN, text=text, entities=fine)["entities"]
-        equal(kept, fine, "what may overlap does")
+        equal(kept, fine, "permitted overlaps are kept")
         api("sendMessage", chat_id=ANN, text="*x*", parse_mode="MarkdownV2")
         api("sendMessage", chat_id=ANN, text="x", colour="red")
         api("sendMessage", chat_id=ANN, text="x", reply_parameters={"message_id": 1})
         api("sendMessage", chat_id=ANN, text=f"my token is {TOKEN}")
         wanted = ["entities-dropped", "bad-entity", "bad-entity", "parse-mode", "bad-request",
                   "no-allow-sending", "secret-leaked"]  # fmt: skip
-        equal(rules_of(fake), wanted, "all that is no refusal and no good is noted")
+        equal(rules_of(fake), wanted, "violations that are not refused are recorded")
 
 
 def test_edits():
@@ -270,22 +270,22 @@ def test_edits():
         number = api("sendMessage", chat_id=ANN, text="a", reply_markup=button(callback_data="d"))
         number = number["message_id"]
         edited = api("editMessageText", chat_id=ANN, message_id=number, text="b")
-        ok("reply_markup" not in edited, "an edit without buttons takes them away")
+        ok("reply_markup" not in edited, "an edit without buttons removes them")
         same = api("editMessageText", chat_id=ANN, message_id=number, text=" b ")
         ok(str(same).startswith("400 Bad Request: message is not modified:"),
-           "R25: the same request again", same)  # fmt: skip
+           "R25: an unchanged text", same)  # fmt: skip
         markup = button(callback_data="d")
         api("editMessageReplyMarkup", chat_id=ANN, message_id=number, reply_markup=markup)
         same = api("editMessageReplyMarkup", chat_id=ANN, message_id=number, reply_markup=markup)
-        ok(str(same).startswith("400 Bad Request: message is not modified:"), "the same buttons")
+        ok(str(same).startswith("400 Bad Request: message is not modified:"), "unchanged buttons")
         api("editMessageText", chat_id=ANN, message_id=number, text="the answer")
         api("editMessageText", chat_id=ANN, message_id=number, text="working…")
         equal(rules_of(fake), ["same-text", "same-text", "final-changed"], "noted")
         seen = fake.wait(visible=1, chat=ANN, text="working", **{"from": "bot"})
-        equal((seen[0]["edits"], seen[0]["buttons"]), (4, []), "what is seen now")
+        equal((seen[0]["edits"], seen[0]["buttons"]), (4, []), "the visible message after edits")
         api("deleteMessage", chat_id=ANN, message_id=number)
         fake.wait(visible=1, gone=1, chat=ANN, text="working")
-        ok(True, "a message that is deleted is gone")
+        ok(True, "a deleted message is not visible")
 
 
 def test_buttons():
@@ -295,21 +295,22 @@ def test_buttons():
         press = {"from": ANN, "message_id": sent["message_id"], "button": "Go"}
         late = fake.control("callback", press)["id"]
         query = api("getUpdates")[-1]["callback_query"]
-        equal((query["data"], query["from"]["id"], query["id"]), ("tok", ANN, late), "a press")
-        equal(rules_of(fake), ["unanswered-callback"], "it has to be answered")
+        equal((query["data"], query["from"]["id"], query["id"]), ("tok", ANN, late), "a pressed button creates a "
+                                                                                     "callback query")
+        equal(rules_of(fake), ["unanswered-callback"], "a missing answer to a callback query is a violation")
         fake.control("scale", {"factor": 100})
         now = fake.control("callback", press)["id"]
-        equal(api("answerCallbackQuery", callback_query_id=now), True, "…in time")
+        equal(api("answerCallbackQuery", callback_query_id=now), True, "a callback query is answered in time")
         again = api("answerCallbackQuery", callback_query_id=now)
-        ok(str(again).startswith("400 Bad Request: query is too old"), "…once", again)
+        ok(str(again).startswith("400 Bad Request: query is too old"), "a callback query is answered once", again)
         fake.control("scale", {"factor": 0})
         said = api("answerCallbackQuery", callback_query_id=late)
-        ok(str(said).startswith("400 Bad Request: query is too old"), "too late", said)
+        ok(str(said).startswith("400 Bad Request: query is too old"), "a late answer to a callback query", said)
         try:
             fake.control("callback", {**press, "button": "Stop"})
-            ok(False, "a button that is not there cannot be pressed")
+            ok(False, "an unknown button cannot be pressed")
         except RuntimeError:
-            ok(True, "a button that is not there cannot be pressed")
+            ok(True, "an unknown button cannot be pressed")
 
 
 def test_typing():
@@ -317,17 +318,17 @@ def test_typing():
         api = Client(fake)
         api("sendChatAction", chat_id=ANN, action="typing")
         fake.wait(typing=0, chat=ANN)
-        ok(True, "typing ends by itself")
+        ok(True, "typing ends after a while")
         fake.control("scale", {"factor": 100})
         api("sendChatAction", chat_id=ANN, action="typing")
         fake.wait(typing=1, chat=ANN)
         api("sendMessageDraft", chat_id=ANN, draft_id=5, text="so far")
-        equal(fake.state()["chats"]["111"]["draft"], {"draft_id": 5, "text": "so far"}, "a draft")
+        equal(fake.state()["chats"]["111"]["draft"], {"draft_id": 5, "text": "so far"}, "a draft is shown")
         api("sendMessage", chat_id=ANN, text="x")
         chat = fake.state()["chats"]["111"]
-        equal((chat["typing"], chat["draft"]), (False, None), "a message ends both")
+        equal((chat["typing"], chat["draft"]), (False, None), "a message ends typing and the draft")
         equal(api("sendChatAction", chat_id=FORUM, message_thread_id=1, action="typing"), True,
-              "the general topic is a thread for actions")  # fmt: skip
+              "chat actions have the general topic as a thread")  # fmt: skip
         fake.control("options", {"rich": False, "drafts": False})
         for method in ("sendRichMessage", "sendRichMessageDraft", "sendMessageDraft"):
             equal(api(method, chat_id=ANN), "404 Not Found", f"{method} may not be there")
@@ -340,17 +341,17 @@ def test_polls():
     with unpaced(scale=0.01) as fake:
         api = Client(fake)
         updates = api("getUpdates", offset=0)
-        equal([u["update_id"] for u in updates], [1000, 1001], "updates in order")
-        equal(len(api("getUpdates", offset=1001, limit=1)), 1, "an offset confirms those before")
-        equal(api("getUpdates", offset=1002), [], "all confirmed: none")
+        equal([u["update_id"] for u in updates], [1000, 1001], "updates are returned in order")
+        equal(len(api("getUpdates", offset=1001, limit=1)), 1, "an offset confirms earlier updates")
+        equal(api("getUpdates", offset=1002), [], "without unconfirmed updates the result is empty")
         fake.control("options", {"updates_lost": 1})
         equal(api("getUpdates", offset=0)[0]["update_id"], 1001,
-              "what was confirmed may come again")  # fmt: skip
-        equal(api("getUpdates", offset=1002), [], "all confirmed again")
+              "confirmed updates may be returned again")  # fmt: skip
+        equal(api("getUpdates", offset=1002), [], "the updates are confirmed again")
         fake.control("options", {"next_update": 500})
         fake.control("message", {"from": ANN, "text": "a week later"})
-        equal(api("getUpdates", offset=1002)[0]["update_id"], 500, "ids begin anew: an offset of before is ignored")
-        equal(api("getUpdates", offset=501), [], "…and the new one confirms")
+        equal(api("getUpdates", offset=1002)[0]["update_id"], 500, "with new ids an old offset is ignored")
+        equal(api("getUpdates", offset=501), [], "a new offset confirms the new ids")
         fake.control("options", {"next_update": 1002})
         fake.control("scale", {"factor": 1})
         heard = []
@@ -361,7 +362,7 @@ def test_polls():
         fake.wait(polling=1)
         fake.control("message", {"from": ANN, "text": "while it waits"})
         poller.join()
-        equal(heard[0][0]["message"]["text"], "while it waits", "a long poll")
+        equal(heard[0][0]["message"]["text"], "while it waits", "a long poll returns a new update")
         fake.control("scale", {"factor": 0.05})
         first = threading.Thread(
             target=lambda: heard.append(api("getUpdates", offset=1003, timeout=50))
@@ -369,11 +370,11 @@ def test_polls():
         first.start()
         fake.wait(polling=1)
         other = Client(fake)
-        equal(other("getUpdates", offset=1003, timeout=1), [], "the second poller goes on")
+        equal(other("getUpdates", offset=1003, timeout=1), [], "the second poller continues")
         first.join()
         ok(heard[1].startswith("409 Conflict: terminated by other getUpdates"),
-           "the first does not")  # fmt: skip
-        equal(rules_of(fake), ["two-pollers"], "and that is noted")
+           "the first poller is refused")  # fmt: skip
+        equal(rules_of(fake), ["two-pollers"], "two pollers are a violation")
 
 
 class Hook(BaseHTTPRequestHandler):
@@ -400,14 +401,14 @@ def test_webhook():
         equal(api("setWebhook", url=url, secret_token="s3cret"), True, "a webhook is set")
         fake.wait(kind="push", status=200, count=2)
         ids = [update["update_id"] for _, update in Hook.seen]
-        equal(ids, [1000, 1000, 1001], "each comes until it is taken")
-        equal({secret for secret, _ in Hook.seen}, {"s3cret"}, "with the secret")
+        equal(ids, [1000, 1000, 1001], "an update is delivered until it is accepted")
+        equal({secret for secret, _ in Hook.seen}, {"s3cret"}, "a webhook request has the secret")
         said = api("getUpdates")
         ok(said.startswith("409 Conflict: can't use getUpdates method while webhook"),
-           "no poll", said)  # fmt: skip
-        equal(api("getWebhookInfo")["url"], url, "it is told")
+           "a poll while a webhook is set is refused", said)  # fmt: skip
+        equal(api("getWebhookInfo")["url"], url, "the webhook is described")
         api("deleteWebhook")
-        equal(api("getUpdates"), [], "a poll again")
+        equal(api("getUpdates"), [], "polling works after the webhook is removed")
     server.shutdown()
 
 
@@ -419,10 +420,10 @@ def test_pace():
             api("sendMessage", chat_id=ANN, text="x")
         status, headers, body = api.raw("sendMessage", json.dumps(send()[1]).encode())
         answer = json.loads(body)
-        equal((status, headers["Retry-After"]), (429, "1"), "too fast")
-        equal(answer["parameters"], {"retry_after": 1}, "when to come again")
-        equal(answer["description"], "Too Many Requests: retry after 1", "in words")
-        equal(api("sendMessage", chat_id=ANN, text="x")[:3], "429", "not before")
+        equal((status, headers["Retry-After"]), (429, "1"), "a request that is too fast is refused")
+        equal(answer["parameters"], {"retry_after": 1}, "the refusal has the time to wait")
+        equal(answer["description"], "Too Many Requests: retry after 1", "the description has the time to wait")
+        equal(api("sendMessage", chat_id=ANN, text="x")[:3], "429", "a request before that time is refused")
         equal(rules_of(fake), ["too-fast", "retry-too-early"], "noted")
         fake.control("chat", {"id": GROUP})
         fake.control("reset")
@@ -440,14 +441,14 @@ def test_in_flight():
         held.start()
         fake.wait(method="sendMessage", stage="arrived")
         Client(fake)("sendMessage", chat_id=GROUP, text="elsewhere")
-        equal(rules_of(fake), [], "two chats at once")
+        equal(rules_of(fake), [], "calls in two chats at the same time are permitted")
         Client(fake)("sendMessage", chat_id=ANN, text="next")
         fake.control("release")
         held.join()
-        equal(rules_of(fake), ["in-flight"], "one chat, twice at once")
+        equal(rules_of(fake), ["in-flight"], "two calls in one chat at the same time are a violation")
         pair = fake.violations()[0]
         texts = {r["seq"]: r.get("text") for r in fake.record()}
-        equal([texts[pair["call"]], texts[pair["beside"]]], ["next", "slow"], "by these two")
+        equal([texts[pair["call"]], texts[pair["beside"]]], ["next", "slow"], "the violation names both calls")
 
 
 for test in (test_refusals, test_states, test_tokens, test_forms, test_text, test_edits,

@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: MIT
- * An agent to talk to: reads messages and answers each as its words ask, in the claude dialect,
- * until its input ends.
+ * A conversational agent in the claude dialect: it reads messages until its input ends, and answers
+ * each as its words choose.
  *
  *   talker [-g FOLDER] [SESSION]
  *
- * Words of the message: id=WORD names the answer (else "-"); tools=N calls so many tools; ms=N
- * waits so long in each; gated waits in the n-th until the file FOLDER/ID has n bytes, or its host
- * is gone; behind ends the turn with a task in the background, which ends when the file
- * FOLDER/ID.behind has a byte: then it begins a turn, calls as many tools, and says "Later ID";
- * behind-silently says nothing in it; behind-held waits in it until that file has two bytes; flood
- * writes lines that say nothing, without a pause, until the file FOLDER/ID has a byte; chars=N
- * makes the answer at least so long; echo=TEXT, to the end of its line, is in all that is said;
- * fail ends in an error; hang never ends. The answer tells the id, the session, and how long the
- * files of the message are. The file FOLDER/begun, if there is one, gets the id of each message
- * with which a turn begins, a line each, and behind it the ids of the further messages in its
- * prompt, as "+ID"; and "later-ID" when a turn tells of a task.
+ * - id=WORD names the answer (default "-")
+ * - tools=N makes N tool calls; ms=N delays each of them
+ * - gated waits in the n-th call until the file FOLDER/ID has n bytes, or the host has gone
+ * - behind ends the turn with a background task, which ends when the file FOLDER/ID.behind has a
+ *   byte. Then the task begins a turn, makes the same number of calls, and answers "Later ID".
+ *   behind-silently answers nothing in that turn; behind-held waits in it until the file has two
+ *   bytes
+ * - flood writes lines without content, and without a pause, until the file FOLDER/ID has a byte
+ * - chars=N makes the answer at least N characters long
+ * - echo=TEXT, up to the end of its line, is included in all output
+ * - fail ends in an error; hang never ends
  *
- * A message with a uuid that comes during a turn is taken into it behind the next tool, and else
- * answered in a turn of its own together with those that came after it: as Claude Code does, with
- * the same lines command_lifecycle; cancel_async_message drops it before that. An answer names the
- * ids of all messages but the first as "With ID." */
+ * The answer contains the id, the session, and the sizes of the files of the message. If the file
+ * FOLDER/begun exists, each turn appends a line with the id of the message that began it, followed
+ * by the ids of the further messages in its prompt as "+ID". A turn of a background task appends
+ * "later-ID".
+ *
+ * Like Claude Code, the agent adds a message with a uuid that arrives during a turn after the next
+ * tool call. Otherwise the message begins a turn of its own, together with later ones. Both are
+ * reported by lines command_lifecycle; cancel_async_message drops the message before. An answer
+ * names the ids of all messages but the first as "With ID." */
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -30,7 +35,7 @@
 #include <unistd.h>
 
 struct wish {
-    char id[64], echo[256]; /* of JSON, and for JSON */
+    char id[64], echo[256]; /* from JSON, and for JSON */
     char with[1024];        /* " With ID." of each further message */
     long tools, ms, chars, files, bytes;
     int fail, hang, gated, flood, behind, silent, held;
@@ -40,17 +45,17 @@ struct wish {
 #define LOOK_MS 20
 #define WAITING_MAX 16
 
-/* Lines of stdin that came during a turn, the oldest first. */
+/* Lines of stdin that arrived during a turn, the oldest first. */
 static struct {
     char *line;
-    char uuid[64]; /* "": it is no message for the turn that runs */
+    char uuid[64]; /* "": not a message for the running turn */
 } waiting[WAITING_MAX];
 static int n_waiting;
 static int at_end; /* of stdin */
 
 static char session[64];
 static double cost;         /* of all turns so far */
-static struct wish working; /* what the task in the background is of; no `behind`: there is none */
+static struct wish working; /* the wish of the background task; without `behind` there is none */
 static const char *gates = "."; /* a folder */
 
 static long number(const char *message, const char *word)
@@ -59,7 +64,7 @@ static long number(const char *message, const char *word)
     return at ? strtol(at + strlen(word), NULL, 10) : 0;
 }
 
-/* The n-th "id=WORD" of the message. */
+/* Returns the n-th "id=WORD" of the message. */
 static int read_id(char id[64], const char *message, int n)
 {
     while (n-- && (message = strstr(message, "id=")))
@@ -77,7 +82,7 @@ static void add_with(struct wish *w, const char *id)
     snprintf(w->with + len, sizeof w->with - len, " With %s.", id);
 }
 
-/* A file stands in the message as "[file: PATH (NAME)]", the name left out if there is none. */
+/* A file is "[file: PATH (NAME)]" in the message, or without a name "[file: PATH]". */
 static void read_files(struct wish *w, const char *message)
 {
     static const char mark[] = "[file: ";
@@ -114,9 +119,9 @@ static struct wish read_wish(const char *message)
     return w;
 }
 
-/* ---- what comes during a turn ---- */
+/* ---- messages during a turn ---- */
 
-static void tell_lifecycle(const char *uuid, const char *state)
+static void print_lifecycle(const char *uuid, const char *state)
 {
     printf(
         "{\"type\":\"command_lifecycle\",\"command_uuid\":\"%s\",\"state\":\"%s\",\"session_id\":"
@@ -125,7 +130,7 @@ static void tell_lifecycle(const char *uuid, const char *state)
     fflush(stdout);
 }
 
-/* Of the string that stands behind `key` and is quoted. */
+/* Reads the quoted string after `key`. */
 static void read_text(char text[64], const char *line, const char *key)
 {
     const char *const at = strstr(line, key);
@@ -146,7 +151,7 @@ static void withdraw(const char *uuid)
     for (int i = 0; i < n_waiting && !found; i++)
         if (*uuid && strcmp(waiting[i].uuid, uuid) == 0) {
             found = 1;
-            tell_lifecycle(uuid, "cancelled");
+            print_lifecycle(uuid, "cancelled");
             forget_waiting(i);
         }
     printf("{\"type\":\"control_response\",\"response\":{\"subtype\":\"success\",\"request_id\":"
@@ -169,10 +174,10 @@ static void take_line(const char *line)
     waiting[n_waiting].line = strdup(line);
     strcpy(waiting[n_waiting++].uuid, uuid);
     if (*uuid)
-        tell_lifecycle(uuid, "queued");
+        print_lifecycle(uuid, "queued");
 }
 
-/* Waits so long for a line of stdin, and takes all that have come. */
+/* Waits for a line of stdin up to this time, and reads all that have arrived. */
 static void look_at_input(int ms)
 {
     static char line[1 << 20];
@@ -186,14 +191,14 @@ static void look_at_input(int ms)
     }
 }
 
-/* What has come with a uuid is part of the turn from here on. */
+/* Makes the messages with a uuid that have arrived a part of the turn. */
 static void take_waiting(struct wish *w)
 {
     char id[64];
     look_at_input(0);
     for (int i = 0; i < n_waiting;)
         if (*waiting[i].uuid) {
-            tell_lifecycle(waiting[i].uuid, "started");
+            print_lifecycle(waiting[i].uuid, "started");
             for (int n = 1; read_id(id, waiting[i].line, n); n++)
                 add_with(w, id);
             forget_waiting(i);
@@ -223,7 +228,7 @@ static void pass_gate(const struct wish *w, const char *ending, long place)
     char gate[4096];
     snprintf(gate, sizeof gate, "%s/%s%s", gates, w->id, ending);
     for (long ms = 0; !is_open(gate, place) && ms < VISIBILITY_S * 1000; ms += LOOK_MS) {
-        struct pollfd out = {.fd = STDOUT_FILENO}; /* tells only that nobody reads it any more */
+        struct pollfd out = {.fd = STDOUT_FILENO}; /* reports only that the reader has gone */
         if (poll(&out, 1, 0) > 0)
             exit(1);
         look_for(LOOK_MS);
@@ -237,7 +242,7 @@ static long now_ms(void)
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* In the n-th place where it can be made to wait. */
+/* Waits at the n-th place where the test can hold the turn. */
 static void rest(const struct wish *w, long place)
 {
     const long until = now_ms() + w->ms;
@@ -332,17 +337,15 @@ static void begin_turn(void)
     fflush(stdout);
 }
 
-static void tell_tasks(const char *list)
+static void print_tasks(const char *list)
 {
     printf("{\"type\":\"system\",\"subtype\":\"background_tasks_changed\",\"session_id\":\"%s\","
            "\"tasks\":[%s]}\n",
            session, list);
 }
 
-/* The one that has waited longest. */
-/* In the file "begun" of the folder, if there is one: each message with which a turn begins; no
- * message: the turn that tells of the task. */
-static void note_begun(const struct wish *w, const char *message)
+/* Appends the message that begins a turn to the file "begun" of the folder, if the file exists. */
+static void log_begun(const struct wish *w, const char *message)
 {
     char id[64];
     char path[4096];
@@ -358,13 +361,14 @@ static void note_begun(const struct wish *w, const char *message)
     close(fd);
 }
 
-static int take_message(void)
+/* Runs the turn of the oldest waiting message. */
+static int answer_message(void)
 {
     struct wish w = read_wish(waiting[0].line);
-    note_begun(&w, waiting[0].line);
+    log_begun(&w, waiting[0].line);
     const int joins = *waiting[0].uuid != 0;
     if (joins)
-        tell_lifecycle(waiting[0].uuid, "started");
+        print_lifecycle(waiting[0].uuid, "started");
     forget_waiting(0);
     if (joins)
         take_waiting(&w);
@@ -379,7 +383,7 @@ static int take_message(void)
         pause();
     if (w.behind) {
         working = w;
-        tell_tasks("{\"task_id\":\"t1\",\"description\":\"a look at what is behind\"}");
+        print_tasks("{\"task_id\":\"t1\",\"description\":\"a look at what is behind\"}");
     }
     if (w.fail)
         fail(&w);
@@ -395,17 +399,17 @@ static int has_ended(void)
     return working.behind && is_open(gate, 1);
 }
 
-/* The task has ended: a turn that nobody asked for tells of it. */
+/* The background task has ended: begins a turn that reports it. */
 static void report(void)
 {
     char text[1200] = "";
-    tell_tasks("");
+    print_tasks("");
     printf("{\"type\":\"system\",\"subtype\":\"task_notification\",\"session_id\":\"%s\","
            "\"task_id\":\"t1\",\"status\":\"completed\",\"summary\":\"seen\"}\n",
            session);
     begin_turn();
     working.with[0] = '\0';
-    note_begun(&working, NULL);
+    log_begun(&working, NULL);
     for (long i = 1; i <= working.tools; i++)
         use_tool(i, &working);
     if (working.held)
@@ -437,10 +441,10 @@ int main(int argc, char **argv)
         snprintf(session, sizeof session, "%s", argv[1]);
     else
         snprintf(session, sizeof session, "talk-%ld", (long)getpid());
-    setvbuf(stdin, NULL, _IONBF, 0); /* what has come is seen by poll */
+    setvbuf(stdin, NULL, _IONBF, 0); /* so that poll sees all unread input */
     for (;;) {
         if (n_waiting)
-            status = take_message();
+            status = answer_message();
         else if (has_ended())
             report();
         else if (at_end)

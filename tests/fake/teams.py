@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The Teams fake: the login service, the signing keys, and the connector service of the Bot Framework;
-README.md says how to drive it."""
+"""The Teams fake: the login service, the signing keys, and the connector service of the Bot
+Framework. README.md describes it."""
 
 import json
 import re
@@ -23,7 +23,7 @@ from teams_people import People  # noqa: E402
 APP_ID = BOT[len("28:") :]
 SECRET = "fake~client.secret"
 TENANT = "fake-tenant"
-TOKEN = "eyJ.fake-teams-access-token."  # how all access tokens begin
+TOKEN = "eyJ.fake-teams-access-token."  # the prefix of all access tokens
 SCOPE = "https://api.botframework.com/.default"
 SERVICE = "/amer"
 ACTIVITIES = re.compile(SERVICE + r"/v3/conversations/([^/]+)/activities(?:/([^/]+))?")
@@ -37,8 +37,8 @@ class Teams(Service):
         self.keys, self.endorsements = ["fake-key-1"], ["msteams", "webchat"]
         self.options = {"token_life": 3600, "stream_life": 120, "streams": True, "locked": False}
         self.windows = list(WINDOWS)
-        self.issued = {}  # access token: until
-        self.hook = ""  # where the bot listens
+        self.issued = {}  # access token: expiry
+        self.hook = ""  # the address of the bot
         super().__init__(options)
 
     def start(self):
@@ -136,7 +136,7 @@ class Teams(Service):
             call.params = {**call.params, "client_secret": "<TOKEN>"}
             call.secret = self._form(request).get("client_secret")
 
-    # ---- doing it ----
+    # ---- executing it ----
 
     def perform(self, call):
         try:
@@ -226,7 +226,7 @@ class Teams(Service):
             raise Unable(f"no such pace: {sorted(body)}")
         self.windows = [tuple(w) for w in body.get("windows", self.windows)]
 
-    # ---- what tests ask ----
+    # ---- queries of tests ----
 
     @property
     def conditions(self):

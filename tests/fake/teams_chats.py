@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The conversations of the Teams fake: what bots may send there, and what people see of it."""
+"""The conversations of the Teams fake: the checks for requests of bots, and the messages that users
+see."""
 
 import itertools
 import json
@@ -16,7 +17,7 @@ ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 class Refused(Exception):
-    """`rule`: the violation that it is, or None: a good client may get it."""
+    """`rule`: the name of the violation, or None if a correct client may get the error."""
 
     def __init__(self, status, code, words, rule=None):
         super().__init__(words)
@@ -29,8 +30,8 @@ def not_allowed(words, rule=None):
 
 
 def stream_of(body):
-    """What makes an activity a part of a stream, or {}: an entity or, from Microsoft's own libraries, which
-    send no entity of that kind as a whole, channelData."""
+    """Returns what makes an activity a part of a stream, or {}: an entity, or channelData from
+    libraries of Microsoft, which do not send a complete entity."""
     found = [e for e in body.get("entities") or [] if isinstance(e, dict) and e.get("type") == "streaminfo"]
     told = body.get("channelData") or {}
     return found[0] if found and "streamType" in found[0] else told if "streamType" in told else {}
@@ -54,7 +55,7 @@ def inputs_of(body):
 
 
 def _read(text, form):
-    """Markdown without its escapes, which nobody sees; code has none."""
+    """Returns Markdown without its escapes, which users do not see; code has none."""
     if form == "plain":
         return text
     parts = CODE.split(text)
@@ -62,7 +63,7 @@ def _read(text, form):
 
 
 def body_text(body):
-    """What people read: the text, and the texts of cards."""
+    """The text that users read: that of the message and of its cards."""
     lines = [_read(body["text"], body.get("textFormat"))] if body.get("text") else []
     for card in cards_of(body):
         for element in card.get("body", []):
@@ -112,7 +113,7 @@ class Chats:
         self.known, self.messages = {}, {}
         self._ids = itertools.count(1700000000001)
 
-    # ---- for people ----
+    # ---- for users ----
 
     def make(self, id_, kind="personal"):
         return self.known.setdefault(id_, Chat(id_, kind))
@@ -194,7 +195,7 @@ class Chats:
         answered = self.messages.get((chat.id, call.params["body"].get("replyToId")))
         wanted = answered.thread if answered else None
         if chat.kind == "channel" and not call.params["thread"]:
-            self.record.violate("outside-thread", f"a post in {chat.id} to nobody's thread")
+            self.record.violate("outside-thread", f"a post in {chat.id} to an unknown thread")
         elif answered and wanted != call.params["thread"]:
             self.record.violate("outside-thread", f"{call.params['thread']}, not {wanted}")
         root = call.params["thread"]
@@ -298,7 +299,8 @@ class Chats:
         message.body = body
 
     def stop(self, id_, state="stopped"):
-        """A person presses Stop, or the time is over; -> how many streams that ends."""
+        """A user presses Stop, or the time limit ends. Returns the number of streams that this
+        ends."""
         found = [m for m in self.messages.values() if m.chat == id_ and m.stream and m.stream.state == "open"]
         for message in found:
             message.stream.state = state

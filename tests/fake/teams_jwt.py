@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""JSON Web Tokens of the Teams fake: RSA with SHA-256, keys that are for tests only, and what can be
-wrong with a token."""
+"""JSON Web Tokens of the Teams fake: RSA with SHA-256, keys for tests only, and invalid tokens."""
 
 import base64
 import hashlib
@@ -66,7 +65,7 @@ def _sign(text, kid):
 
 
 def jwks(kids, endorsements):
-    """The document with the public keys."""
+    """Returns the document with the public keys."""
     keys = []
     for kid in kids:
         n = b64(_bytes(int(KEYS[kid][0], 16)))
@@ -81,13 +80,13 @@ def claims_of(app_id, service_url):
 
 
 def token(claims, kid="fake-key-1", alg="RS256", signed_by=None, changed=False):
-    """`signed_by`: another key; `changed`: the claims are changed after that."""
+    """`signed_by`: another key; `changed`: changes the claims after signing."""
     header = {"typ": "JWT", "alg": alg, "kid": kid, "x5t": kid}
     parts = [b64(json.dumps(part).encode()) for part in (header, claims)]
     text = ".".join(parts).encode()
     if alg == "none":
         signature = b""
-    elif alg == "HS256":  # with the public key as the secret, which is known to everybody
+    elif alg == "HS256":  # with the public key as the secret
         secret = b64(_bytes(int(KEYS[kid][0], 16))).encode()
         signature = hmac.new(secret, text, hashlib.sha256).digest()
     else:

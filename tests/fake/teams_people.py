@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What people do in the Teams fake, and how the bot hears of it: signed requests to its address, one
-after another for each conversation, again until they are taken."""
+"""Actions of users in the Teams fake, which are delivered to the bot as signed requests to its
+address, one after another for each conversation, and again until they are accepted."""
 
 import base64
 import copy
@@ -15,7 +15,7 @@ from control import Unable
 from service import in_thread
 from teams_chats import BOT, CARD, actions_of
 
-AGAIN_S = 0.2  # real seconds; the service itself promises nothing about requests that fail
+AGAIN_S = 0.2  # real seconds; the service does not document when it repeats a failed request
 FILE_TYPE = "application/vnd.microsoft.teams.file.download.info"
 WRONG = {
     "issuer": {"iss": "https://sts.windows.net/x/"}, "audience": {"aud": "another-app"},
@@ -35,7 +35,7 @@ class People:
             "press": self.presses, "delete": self.deletes, "stop": self.stops, "expire": self.expires, "push": self.pushes,
         }  # fmt: skip
 
-    # ---- what there is ----
+    # ---- users and chats ----
 
     def make_user(self, body):
         self.names[body["id"]] = body["name"]
@@ -111,10 +111,10 @@ class People:
         return {"streams": self.chats.stop(body["chat"])}
 
     def expires(self, body):
-        """As if two minutes had passed."""
+        """Ends a stream as after two minutes."""
         return {"streams": self.chats.stop(body["chat"], "late")}
 
-    # ---- presses ----
+    # ---- pressed buttons ----
 
     def _action(self, body):
         message = self.chats.messages.get((body["chat"], body["id"]))
@@ -127,7 +127,7 @@ class People:
         raise Unable(f"no such button; there are {actions_of(message.body)}")
 
     def presses(self, body):
-        """-> status and body of the bot's response, and the activity."""
+        """Returns the status and the body of the response of the bot, and the activity."""
         with self.record.changed:
             chat = self._chat(body)
             activity = copy.deepcopy(body.get("activity")) or self._press(chat, body)
@@ -144,7 +144,7 @@ class People:
                  "trigger": "manual"}  # fmt: skip
         return self.activity(*where, type="invoke", name="adaptiveCard/action", value=value, replyToId=message.id)
 
-    # ---- on their way ----
+    # ---- delivery ----
 
     def _deliver(self, chat, activity, text):
         self.record.add("inbound", event=activity["type"], chat=chat.id, text=text, payload=activity)
@@ -170,7 +170,7 @@ class People:
         return self._open == 0
 
     def pushes(self, body):
-        """One request as given; `wrong`: what is wrong with its token."""
+        """Sends one request as given; `wrong`: what is invalid in its token."""
         with self.record.changed:
             chat = self.chats.make(body.get("chat", "a:push"))
             text = {"type": "message", "text": body.get("text", "hi"), "textFormat": "plain"}
@@ -192,7 +192,7 @@ class People:
         return teams_jwt.token(claims, **{"kid": self.service.keys[0], **given})
 
     def push(self, activity, how):
-        """-> status (0: none), body, headers."""
+        """Returns the status (0: none), body and headers."""
         parts = urlsplit(self.service.hook)
         headers = {"Content-Type": "application/json; charset=utf-8"}
         if how.get("wrong") != "none":
@@ -211,7 +211,7 @@ class People:
         return status, text, {}
 
     def _check_response(self, activity, status, text):
-        """Of a press: what the client shows."""
+        """Checks the response to a pressed button, which the client shows."""
         if activity["type"] != "invoke" or status != 200:
             return
         try:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The Telegram fake: https://api.telegram.org as a bot sees it; README.md says how to drive it."""
+"""The Telegram fake: https://api.telegram.org for a bot. README.md describes it."""
 
 import base64
 import email.parser
@@ -136,7 +136,7 @@ class Telegram(Service):
         call.holds = [("method", "download")]
         return call
 
-    # ---- doing it ----
+    # ---- executing it ----
 
     def perform(self, call):
         if call.method == "download":
@@ -177,7 +177,7 @@ class Telegram(Service):
         return self._error(fault.option("code", 400), words, fault.option("parameters", None))
 
     def called_back(self, text):
-        """A method in the answer to a webhook request: done, and nobody is told how it went."""
+        """Executes a method in the response to a webhook request; its result is not reported."""
         try:
             params = json.loads(text)
         except ValueError:
@@ -188,7 +188,7 @@ class Telegram(Service):
             detail = f"{method} as answer of a webhook: its end is unknown"
             self.record.violate("bad-request", detail)
 
-    # ---- what people do ----
+    # ---- actions of users ----
 
     def make_chat(self, body):
         chat = self.chats.make(int(body["id"]), body.get("type"), body.get("title"))
@@ -307,7 +307,7 @@ class Telegram(Service):
             raise Unable(f"no such pace: {sorted(unknown)}")
         self.rates.update(body)
 
-    # ---- what tests ask ----
+    # ---- queries of tests ----
 
     def _typing_is(self, query):
         chat = self.chats.all.get(int(query["chat"]))
@@ -346,7 +346,7 @@ def _words(value):
 
 
 def multipart(request):
-    """-> fields, and files as (name, bytes, type)."""
+    """Returns fields, and files as (name, bytes, type)."""
     head = b"Content-Type: " + request.headers["content-type"].encode() + b"\r\n\r\n"
     message = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(head + request.body)
     if not message.is_multipart():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The chats of the Telegram fake: their messages as people see them, their files."""
+"""The chats of the Telegram fake: their messages as users see them, and their files."""
 
 import time
 
@@ -29,22 +29,22 @@ class Message:
         self.markup = None
         self.reply_to = None
         self.document = None
-        self.attachment = None  # (kind, what the API calls it) of a person's message
+        self.attachment = None  # (kind, description in the API) of a message of a user
         self.rich = None
         self.edits = 0
         self.deleted = False
         self.silent = False
-        self.reactions = {}  # of whom: emoji
+        self.reactions = {}  # user: emoji
 
     def by_bot(self):
         return self.sender["id"] == BOT["id"]
 
     def shape(self):
-        """What an edit has to change."""
+        """The parts of which an edit must change one."""
         return (self.text, self.entities, self.markup, self.rich)
 
     def api(self, nested=False):
-        """As the Bot API tells it."""
+        """The message in the Bot API."""
         result = {"message_id": self.id, "from": self.sender, "chat": self.chat.api()}
         result["date"] = self.date
         if self.thread is not None:
@@ -68,7 +68,7 @@ class Message:
         return result
 
     def shown(self):
-        """As a test is told it."""
+        """The message for a test."""
         rows = (self.markup or {}).get("inline_keyboard", [])
         return {
             "id": self.id,
@@ -99,7 +99,7 @@ class Chat:
         self.state = "ok"
         self.migrate_to = None
         self.messages = {}
-        self.typing_until = {}  # thread: service's end of the indicator, seconds
+        self.typing_until = {}  # thread: end of the indicator by the service, in seconds
         self.draft = None  # (draft_id, text, until)
         self._count = 0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The methods of the Bot API that the fake has, each with the parameters it knows."""
+"""The methods of the Bot API that the fake supports, each with its known parameters."""
 
 import re
 
@@ -84,7 +84,7 @@ class Methods:
         self.chats = service.chats
         self.record = service.record
         self.commands = {}
-        self.queries = {}  # callback queries not answered yet: id -> when it was made
+        self.queries = {}  # open callback queries: id -> time of creation
 
     def do(self, call):
         known = METHODS[call.method][1].split()
@@ -175,7 +175,7 @@ class Methods:
         return None
 
     def _send(self, call, message_of):
-        """A new message of the bot: everything is checked before there is one."""
+        """Sends a new message of the bot after all checks."""
         chat = self._chat(call)
         chat.check_open()
         thread = self._thread(call, chat)
@@ -331,7 +331,7 @@ class Methods:
             raise Refused("wrong parameter action in request")
         until = self.record.now() + self.service.seconds(TYPING_SECONDS)
         chat.typing_until[None if thread == 1 else thread] = until
-        # Whoever waits for typing to end has to look again then.
+        # A request that waits for the end of typing must check it again.
         self.service.timers.after(TYPING_SECONDS, lambda: None)
         return True
 
@@ -352,7 +352,7 @@ class Methods:
             message.reactions[BOT["id"]] = reactions[0]["emoji"]
         return True
 
-    # ---- the rest ----
+    # ---- other methods ----
 
     def do_answer_callback_query(self, call):
         number = str(call.params.get("callback_query_id", ""))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The limits of Telegram's rich messages."""
+"""The limits of rich messages of Telegram."""
 
 from telegram_text import Refused, encoded, parsed
 
@@ -17,7 +17,7 @@ class _Count:
         self.draft = draft
 
     def text(self, value):
-        """Rich text: a string, an array of it, or an object with `text`."""
+        """Counts rich text: a string, an array of it, or an object with `text`."""
         if isinstance(value, str):
             self.chars += len(encoded(value))
         elif isinstance(value, list):
@@ -61,7 +61,7 @@ class _Count:
 
 
 def _plain(value):
-    """What a test searches."""
+    """The plain text, which tests search."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -74,7 +74,7 @@ def _plain(value):
 
 
 def checked(value, draft=False):
-    """-> the rich message and its words."""
+    """Returns the rich message and its text."""
     rich = parsed(value, "rich message", dict)
     forms = [name for name in ("blocks", "html", "markdown") if name in rich]
     if len(forms) != 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What Telegram does to a text and its entities before it takes them, and what it refuses."""
+"""The changes of Telegram to a text and its entities, and its refusals."""
 
 import json
 import re
@@ -19,7 +19,8 @@ _BLANK = " \n\t\u00a0"
 
 
 class Refused(Exception):
-    """A refusal by the service. `rule`: the violation it is; None: a good client may meet it."""
+    """A refusal by the service. `rule`: the name of the violation; None: a correct client may get
+    it."""
 
     def __init__(self, description, code=400, rule="bad-request", parameters=None):
         super().__init__(description)
@@ -33,26 +34,26 @@ class Refused(Exception):
         text = str(self)
         if not text:
             return prefix
-        # The server spells what comes from below as part of its own sentence; constants stay.
+        # The server begins the text of an inner error in lower case; constants stay unchanged.
         if not (text[1:2].isupper() or text[1:2] == "_"):
             text = text[:1].lower() + text[1:]
         return f"{prefix}: {text}"
 
 
 def units(text):
-    """Length in UTF-16."""
+    """The length in UTF-16."""
     return len(text.encode("utf-16-le")) // 2
 
 
 def integer(value, what):
-    """A number, also as a string: the server takes both."""
+    """Returns a number, which may also be a string, as in the server."""
     if isinstance(value, bool) or not re.fullmatch(r"-?\d+", str(value)):
         raise Refused(f"{what} must be of type Number")
     return int(value)
 
 
 def parsed(value, what, kind):
-    """A parameter that is JSON: an object in a JSON body, a string elsewhere."""
+    """Returns a parameter that is JSON: an object in a JSON body, a string elsewhere."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -64,7 +65,7 @@ def parsed(value, what, kind):
 
 
 def encoded(text):
-    """Refuses lone surrogates, which JSON can carry and UTF-8 cannot."""
+    """Refuses lone surrogates, which JSON permits and UTF-8 does not."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -73,13 +74,14 @@ def encoded(text):
 
 
 def link_works(url):
-    """Whether the service takes it as a text_link: one that it does not spoils the message."""
+    """Whether the service accepts the URL as a text_link; an invalid one makes the message
+    invalid."""
     if not re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:", url):
         url = "http://" + url
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
-        parts.port  # noqa: B018: raises when it is no number
+        parts.port  # noqa: B018: raises if it is not a number
     except ValueError:
         return False
     if parts.scheme.lower() in ("tg", "ton", "tonsite"):
@@ -144,7 +146,7 @@ def _check_ends(text, entities):
 
 
 def _clean(text, entities):
-    """Control characters become spaces, some are dropped, blanks at both ends too."""
+    """Control characters become spaces or are dropped; whitespace at both ends is removed."""
     kept, places, offset = [], {}, 0  # places: UTF-16 offset before -> after
     after = 0
     for char in text:
@@ -176,9 +178,9 @@ def _overlap(one, other):
 
 
 def _nests(outer, inner):
-    """Whether `inner`, which begins inside `outer`, may be there."""
+    """Whether `inner`, which begins inside `outer`, is permitted."""
     if outer["type"] in CODES or inner["type"] in CODES:
-        # A code block may stand in a quote; nothing else may share text with code.
+        # A code block is permitted within a quote; no other entity may overlap code.
         return outer["type"] in QUOTES and inner["type"] in CODES
     if outer["type"] in QUOTES and inner["type"] in QUOTES:
         return False
@@ -215,7 +217,8 @@ def _limit(entities, objections):
 
 
 def formatted(text, entities, limit, objections, what="message text", empty_is_fine=False):
-    """-> text and entities as people see them. `objections`: violations that are no refusals."""
+    """Returns text and entities as users see them. `objections`: violations that are not
+    refused."""
     encoded(text)
     if len(text.encode()) > MAX_RAW_BYTES:
         raise Refused("Text is too long")
@@ -233,7 +236,7 @@ def formatted(text, entities, limit, objections, what="message text", empty_is_f
 
 
 def found(text):
-    """What the service itself finds in the text of a person: commands and mentions."""
+    """The entities that the service finds in a text of a user: commands and mentions."""
     entities = []
     for kind, pattern in (
         ("bot_command", r"(?:^|(?<=\s))/[A-Za-z0-9_]{1,64}(?:@\w+)?"),
@@ -278,7 +281,7 @@ def _button(button):
 
 
 def inline_keyboard(markup):
-    """Checks an inline keyboard; an empty one is none."""
+    """Checks an inline keyboard; an empty one is no keyboard."""
     rows = markup.get("inline_keyboard")
     if not isinstance(rows, list) or any(not isinstance(row, list) for row in rows):
         raise Refused('field "inline_keyboard" must be of type Array')

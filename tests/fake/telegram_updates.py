@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How the Telegram fake hands out updates: long polls, or a webhook it calls."""
+"""How the Telegram fake delivers updates: by long polls, or to a webhook."""
 
 import http.client
 import json
@@ -19,7 +19,7 @@ KINDS = ("message", "edited_message", "channel_post", "edited_channel_post", "in
          "purchased_paid_media", "stopped_message_generation")  # fmt: skip
 NOT_BY_DEFAULT = ("chat_member", "message_reaction", "message_reaction_count")
 MAX_TIMEOUT = 50
-FUTURE = 10  # an offset so far behind the last update does not count
+FUTURE = 10  # an offset so far beyond the last update is ignored
 OTHER_POLLER = (
     "terminated by other getUpdates request; make sure that only one bot instance is running"
 )
@@ -38,7 +38,7 @@ class Updates:
         self.allowed = [kind for kind in KINDS if kind not in NOT_BY_DEFAULT]
         self.webhook = None
         self.last_error = None
-        self._poll = None  # the one that waits: [request, why it has to end]
+        self._poll = None  # the waiting poll: [request, reason to end it]
         self._last = (None, -10.0)  # offset and time of the last poll
         self._next_id = 1000
 
@@ -61,7 +61,7 @@ class Updates:
         return update["update_id"]
 
     def lose_confirmation(self, count):
-        """The last confirmed ones come again, as after a crash of the service."""
+        """Makes the last confirmed updates pending again, as after a crash of the service."""
         again = self.confirmed[-count:] if count else []
         del self.confirmed[len(self.confirmed) - len(again) :]
         self.waiting[:0] = again
@@ -73,7 +73,7 @@ class Updates:
 
     def _confirm(self, offset):
         if offset > self._next_id + FUTURE:
-            return  # of another numbering: the service answers from the first update on
+            return  # of another numbering: the service returns all updates from the first one
         if offset < 0:
             drop = self.waiting[: max(0, len(self.waiting) + offset)]
         else:
@@ -106,7 +106,7 @@ class Updates:
         self._end_other(call)
         now = self.record.now()
         if offset == self._last[0]:
-            # The service slows down who asks the same again and again.
+            # The service delays repeated identical polls.
             since = now - self._last[1]
             limit = 1 if since < self.service.seconds(0.5) else limit
             timeout = 3 if since < self.service.seconds(3) and timeout < 3 else timeout
@@ -192,7 +192,7 @@ class Updates:
         return {**result, **(self.last_error or {})}
 
     def _push_all(self, webhook):
-        """In order, each until it is taken: one thread per setWebhook."""
+        """Delivers updates in order, each until it is accepted: one thread per setWebhook."""
         pause = 1
         while True:
             with self.record.changed:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """A gateway of tirea 0.5 for runs through NATS, written from its sources: crates/tirea-agentos-server/src/
 protocol/ag_ui/nats.rs (requests, replies), crates/tirea-protocol-ag-ui/src/{context,request}.rs (events, decisions)
-and the permission and ask tools of its examples. `interrupts` makes it one that asks by the interrupts of AG-UI 1.0
-instead, as hosts of turncast do.
+and the permission and ask tools of its examples. With `interrupts` it asks by the interrupts of AG-UI 1.0 instead,
+like hosts of turncast.
 
-A prompt has words: `run=COMMAND` asks for approval of a call, `ask` asks a question; both together ask for
-both at once. What was decided is told in the answer.
+The words of a prompt choose its behaviour: `run=COMMAND` asks for approval of a call, `ask` asks a question; both
+together ask at the same time. The answer contains the decisions.
 """
 import json
 import threading
@@ -19,7 +19,7 @@ class Tirea:
         self.subject, self.interrupts = subject, interrupts
         self.wire.subscribe(subject)
         self.requests, self.violations = [], []
-        self.waiting = {}  # thread: what it has asked
+        self.waiting = {}  # thread: open requests
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self.serve, daemon=True)
         self.thread.start()
@@ -33,9 +33,9 @@ class Tirea:
         while not self.ended.is_set():
             m = self.wire.next(0.2, self.subject)
             if m:
-                self.take(json.loads(m.data), m.reply)
+                self.handle_request(json.loads(m.data), m.reply)
 
-    def take(self, message, reply):
+    def handle_request(self, message, reply):
         self.requests.append(message)
         run = message.get("request")
         if not isinstance(message.get("agentId"), str) or not isinstance(run, dict):
@@ -45,27 +45,27 @@ class Tirea:
         for key, kind in (("threadId", str), ("runId", str), ("messages", list), ("tools", list)):
             if not isinstance(run.get(key), kind) or run[key] == "":
                 self.violations.append(f"{key}: {run.get(key)}")
-        self.tell(reply, {"type": "RUN_STARTED", "threadId": run["threadId"], "runId": run["runId"]})
+        self.send_events(reply, {"type": "RUN_STARTED", "threadId": run["threadId"], "runId": run["runId"]})
         asked = self.waiting.pop(run["threadId"], None)
         if asked:
             self.answer(run, reply, self.decisions(run, asked))
         else:
             self.begin(run, reply)
 
-    def tell(self, reply, *events):
+    def send_events(self, reply, *events):
         for event in events:
             self.wire.publish(reply, json.dumps(event, separators=(",", ":")))
 
-    def say(self, run, reply, text):
+    def send_text(self, run, reply, text):
         message = "msg_" + run["runId"][:8]
-        self.tell(reply, {"type": "TEXT_MESSAGE_START", "messageId": message, "role": "assistant"},
+        self.send_events(reply, {"type": "TEXT_MESSAGE_START", "messageId": message, "role": "assistant"},
                   {"type": "TEXT_MESSAGE_CONTENT", "messageId": message, "delta": text},
                   {"type": "TEXT_MESSAGE_END", "messageId": message})
 
     def finish(self, run, reply, **more):
-        self.tell(reply, {"type": "RUN_FINISHED", "threadId": run["threadId"], "runId": run["runId"], **more})
+        self.send_events(reply, {"type": "RUN_FINISHED", "threadId": run["threadId"], "runId": run["runId"], **more})
 
-    # ---- what is asked ----
+    # ---- requests ----
 
     def begin(self, run, reply):
         if [m["role"] for m in run["messages"]] != ["user"] or run.get("resume"):
@@ -73,7 +73,7 @@ class Tirea:
         text = run["messages"][0]["content"]
         command = text.split("run=")[1].split()[0] if "run=" in text else None
         asked = ([("permission", command)] if command else []) + ([("question", None)] if "ask" in text.split() else [])
-        self.say(run, reply, "I look.")
+        self.send_text(run, reply, "I look.")
         if not asked:
             self.finish(run, reply)
             return
@@ -97,11 +97,11 @@ class Tirea:
                     "approved": {"type": "boolean"}, "editedArgs": {"type": "object"}}}}
 
     def call(self, reply, id_, kind, command):
-        """The call of the model that waits, and the one that the front end is to answer."""
+        """The waiting tool call of the model, and the call that the front end is to answer."""
         if kind == "permission":
             name, args = "PermissionConfirm", {"tool_name": "Bash", "tool_args": {"command": command}}
             waits = {"tool_name": "Bash", "status": "pending", "data": None, "message": "Waiting"}
-            self.tell(reply, {"type": "TOOL_CALL_START", "toolCallId": "call_" + id_, "toolCallName": "Bash"},
+            self.send_events(reply, {"type": "TOOL_CALL_START", "toolCallId": "call_" + id_, "toolCallName": "Bash"},
                       {"type": "TOOL_CALL_ARGS", "toolCallId": "call_" + id_, "delta": json.dumps({"command": command})},
                       {"type": "TOOL_CALL_END", "toolCallId": "call_" + id_},
                       {"type": "TOOL_CALL_RESULT", "messageId": "result_call_" + id_, "toolCallId": "call_" + id_,
@@ -109,15 +109,15 @@ class Tirea:
         else:
             name, args = "askUserQuestion", {"message": "Which colour?"}
         text = json.dumps(args)
-        self.tell(reply, {"type": "TOOL_CALL_START", "toolCallId": id_, "toolCallName": name},
+        self.send_events(reply, {"type": "TOOL_CALL_START", "toolCallId": id_, "toolCallName": name},
                   {"type": "TOOL_CALL_ARGS", "toolCallId": id_, "delta": text[:9]},
                   {"type": "TOOL_CALL_ARGS", "toolCallId": id_, "delta": text[9:]},
                   {"type": "TOOL_CALL_END", "toolCallId": id_})
 
-    # ---- what is decided ----
+    # ---- decisions ----
 
     def decisions(self, run, asked):
-        """(what was asked, whether it was resumed, what was said) of each."""
+        """Returns (request, whether it was resumed, text) of each."""
         given = self.resumed(run) if self.interrupts else self.tool_results(run)
         if set(given) != set(asked):
             self.violations.append(f"asked {sorted(asked)}, answered {sorted(given)}")
@@ -159,8 +159,8 @@ class Tirea:
                 word = payload and (payload.get("message") or payload.get("answer"))
                 said.append(f"The colour is {word}." if allowed else "No colour.")
             if kind == "permission" and not self.interrupts:
-                self.tell(reply, {"type": "TOOL_CALL_RESULT", "messageId": "r2_" + id_, "toolCallId": "call_" + id_,
+                self.send_events(reply, {"type": "TOOL_CALL_RESULT", "messageId": "r2_" + id_, "toolCallId": "call_" + id_,
                                   "content": json.dumps({"tool_name": "Bash", "status": "success" if allowed else "error",
                                                          "data": "ok"})})
-        self.say(run, reply, " ".join(said))
+        self.send_text(run, reply, " ".join(said))
         self.finish(run, reply)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The fake of an endpoint for Standard Webhooks; README.md says how to drive it."""
+"""The fake of an endpoint for Standard Webhooks. README.md describes it."""
 
 import base64
 import hashlib
@@ -41,12 +41,12 @@ class Endpoint(Service):
     def start(self):
         self.secrets = [SECRET]
         self.events = {}  # id: body, in the order in which they were accepted
-        self.bodies = {}  # id: body, of each attempt
-        self.times = {}  # id: greatest timestamp
+        self.bodies = {}  # id: the body of each attempt
+        self.times = {}  # id: the largest timestamp
         self.controls = {"secrets": self._secrets}
 
     def _secrets(self, body):
-        """Keys of which one has to fit."""
+        """Keys of which one must fit."""
         if not all(secret.startswith("whsec_") for secret in body["secrets"]):
             raise Unable("a secret begins with whsec_")
         self.secrets = body["secrets"]
@@ -65,7 +65,7 @@ class Endpoint(Service):
         call.holds = ["endpoint"] * 3
         return call
 
-    # ---- what is checked ----
+    # ---- checks ----
 
     def _check_headers(self, headers):
         missing = [n for n in ("webhook-id", "webhook-timestamp", "webhook-signature") if not headers.get(n)]
@@ -102,14 +102,14 @@ class Endpoint(Service):
         return body
 
     def _check_repeat(self, name, stamp, request):
-        """An attempt has a time of its own, and the id and the body of the first one."""
+        """Each attempt has its own time, and the id and body of the first one."""
         if self.bodies.setdefault(name, request.body) != request.body:
             self.record.violate("other-body", f"{name} came with another body")
         if stamp < self.times.get(name, 0):
             self.record.violate("old-time", f"{name} came with an older timestamp")
         self.times[name] = max(stamp, self.times.get(name, 0))
 
-    # ---- doing it ----
+    # ---- executing it ----
 
     def perform(self, call):
         request = call.request
@@ -135,7 +135,7 @@ class Endpoint(Service):
     def refused(self, call, fault):
         return Answer(fault.option("status", 400), {"error": fault.option("error", "scripted")})
 
-    # ---- what tests ask ----
+    # ---- queries of tests ----
 
     def visible(self):
         return [

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The server side of one WebSocket (RFC 6455): its handshake and its frames. For the fakes that have
-sockets; what their messages mean they know themselves."""
+"""The server side of one WebSocket (RFC 6455): its handshake and frames, for the fakes that have
+sockets. Each fake interprets its own messages."""
 
 import base64
 import hashlib
@@ -14,11 +14,11 @@ MAX_FRAME = 1 << 20
 
 
 class Broken(Exception):
-    """The peer broke the protocol; the code says how."""
+    """A violation of the protocol by the peer, with its close code."""
 
 
 def refused(request):
-    """An Answer, when the request is no handshake."""
+    """Returns a response if the request is not a handshake."""
     headers = request.headers
     upgrade = headers.get("upgrade", "").lower() == "websocket"
     key = headers.get("sec-websocket-key", "")
@@ -42,7 +42,7 @@ class Peer:
         self.handler.wfile.write(head.encode())
 
     def send(self, opcode, data=b""):
-        """With the record's lock held; False when the peer is gone."""
+        """Sends while the lock of the record is held; returns False if the peer is gone."""
         if self.closed:
             return False
         head = bytes([0x80 | opcode])
@@ -61,7 +61,7 @@ class Peer:
     def close(self, code, words=""):
         return self.send(CLOSE, struct.pack(">H", code) + words.encode())
 
-    # ---- reading, in the connection's thread, without the lock ----
+    # ---- reading, in the thread of the connection, without the lock ----
 
     def _exactly(self, count):
         data = self.handler.rfile.read(count)
@@ -90,7 +90,7 @@ class Peer:
         return last, opcode, data
 
     def frames(self):
-        """Messages and control frames, one after another."""
+        """Yields messages and control frames."""
         parts, kind = [], None
         while True:
             last, opcode, data = self._frame()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A strict websocket server on a free loopback port; what it does, the path of the request says.
+"""A strict WebSocket server on a free loopback port. The path of the request chooses its behaviour.
 
-Prints "PORT n", then a line for each thing seen: "/path open", "/path close 1000",
+Prints "PORT n", then a line for each event: "/path open", "/path close 1000",
 "fault: ...". With two arguments, certificate and key, it speaks TLS. Ends with its stdin.
 """
 import base64
@@ -58,13 +58,13 @@ class Peer:
         self.sock.sendall(head + payload)
 
     def drip(self, opcode, payload, fin):
-        """The frame a byte at a time."""
+        """Sends the frame byte by byte."""
         head = bytes([(0x80 if fin else 0) | opcode, len(payload)])
         for byte in head + payload:
             self.sock.sendall(bytes([byte]))
 
     def frame(self):
-        """One frame of the client: opcode and payload."""
+        """Returns opcode and payload of the next frame of the client."""
         first, second = self.read(2)
         opcode, n = first & 15, second & 127
         if first & 0x70:
@@ -94,7 +94,7 @@ class Peer:
         say("%s close %d" % (self.path, struct.unpack(">H", payload[:2])[0] if payload else 0))
 
     def serve(self, answer_pings=True, answer_close=True):
-        """Echoes messages until the client says goodbye."""
+        """Echoes messages until the client closes the connection."""
         while True:
             opcode, payload = self.frame()
             if opcode in (TEXT, BINARY):
@@ -126,7 +126,7 @@ def split(peer):
 
 
 def pinger(peer):
-    """Alive, but deaf for pings."""
+    """Sends pings, and answers none."""
     def ping():
         try:
             for _ in range(50):
@@ -156,7 +156,7 @@ def huge(peer):
 
 
 def endless(peer):
-    """Fragments without end."""
+    """Sends fragments without end."""
     peer.send(TEXT, b"x" * 65536, False)
     for _ in range(31):
         peer.send(0, b"x" * 65536, False)
@@ -174,7 +174,7 @@ def drop(peer):
 
 
 def dripping(peer):
-    """A frame that never ends, a byte now and then: alive."""
+    """Sends a frame without end, a byte now and then."""
     peer.sock.sendall(bytes([0x81, 126, 255, 255]))
     for _ in range(50):
         peer.sock.sendall(b"x")
@@ -182,7 +182,7 @@ def dripping(peer):
 
 
 def deaf(peer):
-    """Answers the goodbye, and keeps the connection."""
+    """Answers the close frame, and keeps the connection open."""
     peer.serve()
     peer.until_closed()
 
@@ -221,7 +221,7 @@ ANSWERS = {
 
 
 def handshake(peer):
-    """The path, or None when there is no websocket."""
+    """Returns the path, or None if the request is not a WebSocket handshake."""
     head = b""
     while b"\r\n\r\n" not in head:
         head += peer.read(1)
