@@ -84,7 +84,7 @@ static void on_checked(void *ctx, enum journal_status status, const char *text)
         free(h);
 }
 
-static bool is_fresh(const struct health *h)
+static bool health_is_fresh(const struct health *h)
 {
     return h->asking || (h->checked_ms && clock_mono_ms() - h->checked_ms < CHECK_MS);
 }
@@ -102,7 +102,7 @@ static void on_health(void *arg, struct httpd_request *r)
     struct health *const h = arg;
     if (host_is_stopping(h->api->server))
         answer_draining(r);
-    else if (is_fresh(h))
+    else if (health_is_fresh(h))
         answer_health(r, h->last);
     else
         health_check(h, r, false);
@@ -111,7 +111,7 @@ static void on_health(void *arg, struct httpd_request *r)
 static void on_ready(void *arg, struct httpd_request *r)
 {
     struct health *const h = arg;
-    if (host_is_stopping(h->api->server) || is_fresh(h))
+    if (host_is_stopping(h->api->server) || health_is_fresh(h))
         answer_ready(h, r, h->last);
     else
         health_check(h, r, true);

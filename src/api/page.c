@@ -128,7 +128,7 @@ static void answer_file(const struct page_file *f, struct httpd_request *r)
                          });
 }
 
-static void answer_name(const struct page *page, struct httpd_request *r, const char *name)
+static void page_answer_name(const struct page *page, struct httpd_request *r, const char *name)
 {
     const struct page_file *f = page->files;
     while (f && strcmp(f->name, name) != 0)
@@ -142,13 +142,13 @@ static void answer_name(const struct page *page, struct httpd_request *r, const 
 static void on_root(void *arg, struct httpd_request *r)
 {
     const struct api_context *const a = arg;
-    answer_name(a->page, r, "index.html");
+    page_answer_name(a->page, r, "index.html");
 }
 
 static void on_file(void *arg, struct httpd_request *r)
 {
     const struct api_context *const a = arg;
-    answer_name(a->page, r, r->path + strlen("/page/"));
+    page_answer_name(a->page, r, r->path + strlen("/page/"));
 }
 
 static void on_login(void *arg, struct httpd_request *r)

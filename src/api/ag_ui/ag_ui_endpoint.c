@@ -61,7 +61,7 @@ struct ag_ui_endpoint_run {
     struct event_stream *feed;
 };
 
-static void free_run(struct ag_ui_endpoint_run *run)
+static void ag_ui_endpoint_free_run(struct ag_ui_endpoint_run *run)
 {
     writer_stream_fini(&run->writing);
     ag_ui_run_input_fini(&run->in);
@@ -114,7 +114,7 @@ static bool is_not_answerable(const struct ag_ui_endpoint_run *run, const struct
 {
     const struct auth_principal p = {.name = run->principal,
                                      .grants = run->may_answer ? CONF_ANSWER : 0};
-    return request_api_tell(run->api->host.requests, &p, run->turn, ev, told);
+    return request_api_adapt_event(run->api->host.requests, &p, run->turn, ev, told);
 }
 
 static void write_request_event(struct ag_ui_endpoint_run *run, struct buf *out,
@@ -130,8 +130,8 @@ static void write_request_event(struct ag_ui_endpoint_run *run, struct buf *out,
     ag_ui_endpoint_write_event(run, out, &told);
 }
 
-/* Has no members other than the interrupts. */
-static void write_suspended(struct ag_ui_endpoint_run *run, struct buf *out)
+/* Writes the end of a suspended run, which has no members other than the interrupts. */
+static void ag_ui_endpoint_write_suspended(struct ag_ui_endpoint_run *run, struct buf *out)
 {
     struct event ev;
     event_init(&ev, TC_DONE);
@@ -141,7 +141,7 @@ static void write_suspended(struct ag_ui_endpoint_run *run, struct buf *out)
 
 /* ---- what the turn asks ---- */
 
-static void note_request(struct ag_ui_endpoint_run *run, const struct event *ev)
+static void ag_ui_endpoint_record_request(struct ag_ui_endpoint_run *run, const struct event *ev)
 {
     const struct tc_request *const r = &ev->u.request;
     struct event told;
@@ -151,7 +151,7 @@ static void note_request(struct ag_ui_endpoint_run *run, const struct event *ev)
 }
 
 /* False if other people have answered all requests of the run in the meantime. */
-static bool is_asked(const struct ag_ui_endpoint_run *run)
+static bool ag_ui_endpoint_has_open_request(const struct ag_ui_endpoint_run *run)
 {
     struct request_view v;
     for (size_t i = 0; i < run->open.n; i++)
@@ -160,7 +160,7 @@ static bool is_asked(const struct ag_ui_endpoint_run *run)
     return false;
 }
 
-static struct ag_ui_leg *leg_of(const struct ag_ui_endpoint_run *run)
+static struct ag_ui_leg *ag_ui_endpoint_get_leg(const struct ag_ui_endpoint_run *run)
 {
     struct ag_ui_legs *const legs = run->api->legs;
     struct ag_ui_leg *const known = ag_ui_runs_find(legs, run->conversation, run->in.run);
@@ -168,16 +168,16 @@ static struct ag_ui_leg *leg_of(const struct ag_ui_endpoint_run *run)
                  : ag_ui_runs_add(legs, run->conversation, run->in.run, run->turn, run->in.run, 0);
 }
 
-static void on_gathered(void *arg)
+static void ag_ui_endpoint_on_requests_gathered(void *arg)
 {
     struct ag_ui_endpoint_run *const run = arg;
-    if (!is_asked(run))
+    if (!ag_ui_endpoint_has_open_request(run))
         return;
     if (!event_stream_is_drained(run->feed)) {
         loop_timer_set(run->gather, GATHER_MS);
         return;
     }
-    struct ag_ui_leg *const leg = leg_of(run);
+    struct ag_ui_leg *const leg = ag_ui_endpoint_get_leg(run);
     if (!leg->until)
         ag_ui_run_interrupt(leg, run->told, &run->open);
     run->until = run->told;
@@ -192,7 +192,7 @@ static void ag_ui_endpoint_add_event(void *ctx, struct buf *out, const struct tu
     write_request_event(run, out, ev);
     if (ev->kind != TC_REQUEST)
         return;
-    note_request(run, ev);
+    ag_ui_endpoint_record_request(run, ev);
     if (run->open.n && !run->until)
         loop_timer_set(run->gather, GATHER_MS);
 }
@@ -213,8 +213,8 @@ static void ag_ui_endpoint_add_end(void *ctx, struct buf *out)
     if (run->done)
         return;
     if (run->until)
-        write_suspended(run, out);
-    else if (turn_api_is_dismissed(run->api, t))
+        ag_ui_endpoint_write_suspended(run, out);
+    else if (turn_api_is_cancelled_by_shutdown(run->api, t))
         ag_ui_endpoint_write_error(run, out, "host_shutdown", TURNS_DISMISSED);
     else if (t && t->state == TURNLOG_CANCELLED)
         ag_ui_endpoint_write_done(run, out, "cancelled");
@@ -227,7 +227,7 @@ static void ag_ui_endpoint_add_end(void *ctx, struct buf *out)
 static void ag_ui_endpoint_on_closed(void *ctx, bool left)
 {
     (void)left;
-    free_run(ctx);
+    ag_ui_endpoint_free_run(ctx);
 }
 
 static const struct event_stream_ops ops = {.event = ag_ui_endpoint_add_event,
@@ -235,26 +235,26 @@ static const struct event_stream_ops ops = {.event = ag_ui_endpoint_add_event,
                                             .over = ag_ui_endpoint_add_end,
                                             .closed = ag_ui_endpoint_on_closed};
 
-static struct httpd_stream *begin_stream(const struct ag_ui_endpoint_run *run)
+static struct httpd_stream *ag_ui_endpoint_begin_stream(const struct ag_ui_endpoint_run *run)
 {
     const struct httpd_header *const header = &run->format->header;
     return api_http_stream(run->request, header, header->name ? 1 : 0);
 }
 
 /* Sends a response that is complete already, and frees the run. */
-static void answer_whole(struct ag_ui_endpoint_run *run, const struct buf *out)
+static void ag_ui_endpoint_send_complete(struct ag_ui_endpoint_run *run, const struct buf *out)
 {
-    struct httpd_stream *const stream = begin_stream(run);
+    struct httpd_stream *const stream = ag_ui_endpoint_begin_stream(run);
     httpd_stream_write(stream, (struct str){out->p, out->len});
     httpd_stream_end(stream);
-    free_run(run);
+    ag_ui_endpoint_free_run(run);
 }
 
 static void answer_error(struct ag_ui_endpoint_run *run, const char *code, const char *message)
 {
     CLEANUP_BUF struct buf out = {0};
     ag_ui_endpoint_write_error(run, &out, code, message);
-    answer_whole(run, &out);
+    ag_ui_endpoint_send_complete(run, &out);
 }
 
 static void ag_ui_endpoint_answer_switches(struct ag_ui_endpoint_run *run,
@@ -268,7 +268,7 @@ static void ag_ui_endpoint_answer_switches(struct ag_ui_endpoint_run *run,
     ev.u.final.text_len = text.len;
     ag_ui_endpoint_write_event(run, &out, &ev);
     ag_ui_endpoint_write_done(run, &out, "completed");
-    answer_whole(run, &out);
+    ag_ui_endpoint_send_complete(run, &out);
 }
 
 /* ---- following the turn ---- */
@@ -293,7 +293,7 @@ static void replay_earlier_runs(struct ag_ui_endpoint_run *run)
         const uint64_t at = step == TURNLOG_EVENT ? item.seq : step == TURNLOG_GAP ? item.to : 0;
         for (; cut && cut <= run->after && (!at || at > cut);
              cut = ag_ui_runs_next_interrupt(a->legs, run->turn, cut))
-            write_suspended(run, &unread);
+            ag_ui_endpoint_write_suspended(run, &unread);
         if (at > run->after)
             break;
         if (step == TURNLOG_EVENT)
@@ -303,7 +303,7 @@ static void replay_earlier_runs(struct ag_ui_endpoint_run *run)
     turnlog_follower_free(f);
 }
 
-static void follow(struct ag_ui_endpoint_run *run)
+static void ag_ui_endpoint_follow_turn(struct ag_ui_endpoint_run *run)
 {
     struct api_context *const a = run->api;
     const struct event_stream_spec spec = {
@@ -317,12 +317,12 @@ static void follow(struct ag_ui_endpoint_run *run)
         .awaits = true,
     };
     run->told = run->after;
-    run->gather = loop_timer_new(a->host.loop, on_gathered, run);
-    run->feed = event_stream_start(a, &spec, begin_stream(run));
+    run->gather = loop_timer_new(a->host.loop, ag_ui_endpoint_on_requests_gathered, run);
+    run->feed = event_stream_start(a, &spec, ag_ui_endpoint_begin_stream(run));
 }
 
 /* Follows the turn of a run, which may be a repeated one. */
-static void follow_leg(struct ag_ui_endpoint_run *run, const struct ag_ui_leg *leg)
+static void ag_ui_endpoint_follow_run(struct ag_ui_endpoint_run *run, const struct ag_ui_leg *leg)
 {
     CLEANUP_BUF struct buf out = {0};
     struct event ev;
@@ -330,7 +330,7 @@ static void follow_leg(struct ag_ui_endpoint_run *run, const struct ag_ui_leg *l
     run->after = leg->after;
     run->until = leg->until;
     if (!run->after) {
-        follow(run);
+        ag_ui_endpoint_follow_turn(run);
         return;
     }
     run->scope = xstrdup(leg->scope);
@@ -338,7 +338,7 @@ static void follow_leg(struct ag_ui_endpoint_run *run, const struct ag_ui_leg *l
     replay_earlier_runs(run);
     event_init(&ev, TC_START);
     ag_ui_endpoint_write_event(run, &out, &ev);
-    follow(run);
+    ag_ui_endpoint_follow_turn(run);
     event_stream_write(run->feed, (struct str){out.p, out.len});
 }
 
@@ -349,8 +349,8 @@ static void ag_ui_endpoint_resume(struct ag_ui_endpoint_run *run, const struct a
     const struct ag_ui_leg *const leg =
         ag_ui_resume_apply(run->api, legs, p, run->conversation, run->in.resume, &why);
     if (leg)
-        follow_leg(run, ag_ui_runs_add(legs, run->conversation, run->in.run, leg->turn, leg->scope,
-                                       leg->until));
+        ag_ui_endpoint_follow_run(run, ag_ui_runs_add(legs, run->conversation, run->in.run,
+                                                      leg->turn, leg->scope, leg->until));
     else
         answer_error(run, why.code, why.message.p);
     buf_fini(&why.message);
@@ -375,11 +375,11 @@ static void ag_ui_endpoint_on_known(void *ctx, const struct journal_turn *turn)
     struct past_run p = {.run = ctx};
     if (!turn) {
         turn_api_send_refusal(p.run->request, &(struct conversations_result){.accepted = TC_KNOWN});
-        free_run(p.run);
+        ag_ui_endpoint_free_run(p.run);
         return;
     }
-    past_turns_tell(turn, ag_ui_endpoint_add_past, &p);
-    answer_whole(p.run, &p.out);
+    past_turns_emit_events(turn, ag_ui_endpoint_add_past, &p);
+    ag_ui_endpoint_send_complete(p.run, &p.out);
     buf_fini(&p.out);
 }
 
@@ -396,11 +396,11 @@ static void ag_ui_endpoint_on_submitted(void *ctx, const struct conversations_re
     }
     if (!t) {
         turn_api_send_refusal(run->request, answer);
-        free_run(run);
+        ag_ui_endpoint_free_run(run);
         return;
     }
     snprintf(run->turn, sizeof run->turn, "%s", t->spec.id);
-    follow(run);
+    ag_ui_endpoint_follow_turn(run);
 }
 
 static void add_context(const struct ag_ui_endpoint_run *run, struct buf *prompt)
@@ -410,7 +410,7 @@ static void add_context(const struct ag_ui_endpoint_run *run, struct buf *prompt
 }
 
 /* Whether turns of another agent are queued or running in the conversation. */
-static bool is_of_another(const struct ag_ui_endpoint_run *run)
+static bool ag_ui_endpoint_is_used_by_other_agent(const struct ag_ui_endpoint_run *run)
 {
     const struct conversation *const c =
         turn_scheduler_find(run->api->host.conversations, run->conversation);
@@ -428,10 +428,10 @@ static void ag_ui_endpoint_on_toggled(void *ctx, const struct visibility_command
         ag_ui_endpoint_answer_switches(run, t);
         return;
     }
-    if (is_of_another(run)) {
+    if (ag_ui_endpoint_is_used_by_other_agent(run)) {
         api_http_error(run->request, 409, "thread_busy",
                        "This thread is in use by another agent; use another threadId.");
-        free_run(run);
+        ag_ui_endpoint_free_run(run);
         return;
     }
     buf_add(&run->prompt, t->rest.p, t->rest.len);
@@ -463,8 +463,10 @@ static const struct ag_ui_format *find_format(const char *path)
 }
 
 /* Takes over the body in every case. NULL: the request was refused. */
-static struct ag_ui_endpoint_run *new_run(struct api_context *a, struct httpd_request *r,
-                                          const struct auth_principal *p, json_t *body)
+static struct ag_ui_endpoint_run *ag_ui_endpoint_new_run(struct api_context *a,
+                                                         struct httpd_request *r,
+                                                         const struct auth_principal *p,
+                                                         json_t *body)
 {
     struct ag_ui_endpoint_run *const run = xcalloc(1, sizeof *run);
     struct ag_ui_error why;
@@ -486,7 +488,7 @@ static struct ag_ui_endpoint_run *new_run(struct api_context *a, struct httpd_re
                                              .parent_run = run->in.parent});
     if (!good) {
         api_http_error(r, why.status, why.code, why.message);
-        free_run(run);
+        ag_ui_endpoint_free_run(run);
         return NULL;
     }
     run->principal = xstrdup(p->name);
@@ -518,7 +520,7 @@ static void ag_ui_endpoint_begin_turn(struct ag_ui_endpoint_run *run)
     }
     api_http_error(run->request, 404, "no_such_agent",
                    "Unknown agent; GET /v1/models lists the agents.");
-    free_run(run);
+    ag_ui_endpoint_free_run(run);
 }
 
 /* A known run is repeated. A thread with open interrupts accepts only their answers. */
@@ -528,10 +530,10 @@ static void ag_ui_endpoint_begin(struct ag_ui_endpoint_run *run, const struct au
     const struct ag_ui_leg *const known = ag_ui_runs_find(a->legs, run->conversation, run->in.run);
     const struct ag_ui_leg *const last = ag_ui_runs_find_newest(a->legs, run->conversation);
     if (known) {
-        follow_leg(run, known);
+        ag_ui_endpoint_follow_run(run, known);
     } else if (run->in.resume && !run->may_answer) {
         auth_refuse_grant(run->request, p, CONF_ANSWER);
-        free_run(run);
+        ag_ui_endpoint_free_run(run);
     } else if (run->in.resume) {
         ag_ui_endpoint_resume(run, p);
     } else if (last && ag_ui_run_is_waiting(last, a->host.requests)) {
@@ -551,7 +553,7 @@ static bool ag_ui_accepts_events(const struct httpd_request *r)
            strcasestr(accept, "text/*");
 }
 
-static void on_run(void *arg, struct httpd_request *r)
+static void ag_ui_endpoint_on_run(void *arg, struct httpd_request *r)
 {
     struct api_context *const a = arg;
     const struct auth_principal *const p = auth_require_grant(a->auth, r, CONF_SUBMIT);
@@ -563,7 +565,7 @@ static void on_run(void *arg, struct httpd_request *r)
         return;
     }
     json_t *const body = api_http_parse_body(r);
-    struct ag_ui_endpoint_run *const run = body ? new_run(a, r, p, body) : NULL;
+    struct ag_ui_endpoint_run *const run = body ? ag_ui_endpoint_new_run(a, r, p, body) : NULL;
     if (run)
         ag_ui_endpoint_begin(run, p);
 }
@@ -573,7 +575,7 @@ void ag_ui_endpoint_add_routes(struct api_context *a)
     a->legs = ag_ui_runs_new(a->host.turnlog);
     for (size_t i = 0; i < FORMATS; i++) {
         CLEANUP_FREE char *below = xasprintf("%s/", formats[i].path);
-        httpd_route(a->host.httpd, formats[i].path, HTTPD_POST, on_run, a);
-        httpd_route(a->host.httpd, below, HTTPD_POST, on_run, a);
+        httpd_route(a->host.httpd, formats[i].path, HTTPD_POST, ag_ui_endpoint_on_run, a);
+        httpd_route(a->host.httpd, below, HTTPD_POST, ag_ui_endpoint_on_run, a);
     }
 }

@@ -70,7 +70,8 @@ static json_t *ag_ui_resume_read_payload(const json_t *payload)
 }
 
 /* If both "approved" and a choice are present, they must agree. */
-static bool contradicts(const json_t *payload, const struct request_api_decision *d)
+static bool ag_ui_resume_is_contradictory(const json_t *payload,
+                                          const struct request_api_decision *d)
 {
     const json_t *const approved = json_object_get(payload, "approved");
     const bool allows = strncmp(d->choice, "allow", 5) == 0;
@@ -87,7 +88,7 @@ static bool ag_ui_resume_read_decision(struct resume *r, struct ag_ui_resume_ent
     const char *const wrong = request_api_parse_decision(&e->decision, e->body);
     if (wrong)
         return ag_ui_resume_refuse(r, "invalid_payload", e->id, wrong);
-    if (contradicts(payload, &e->decision))
+    if (ag_ui_resume_is_contradictory(payload, &e->decision))
         return ag_ui_resume_refuse(r, "invalid_payload", e->id,
                                    "approved and choice contradict each other.");
     if (e->cancelled)
@@ -97,7 +98,7 @@ static bool ag_ui_resume_read_decision(struct resume *r, struct ag_ui_resume_ent
 
 /* ---- entries ---- */
 
-static bool ag_ui_resume_is_again(const struct resume *r, const char *id)
+static bool ag_ui_resume_is_duplicate(const struct resume *r, const char *id)
 {
     for (size_t i = 0; i < r->n; i++)
         if (strcmp(r->entries[i].id, id) == 0)
@@ -131,7 +132,7 @@ static bool ag_ui_resume_read_entry(struct resume *r, const json_t *entry)
         return ag_ui_resume_refuse(
             r, "invalid_resume", e.id,
             "interruptId must be a string, and status must be \"resolved\" or \"cancelled\".");
-    if (ag_ui_resume_is_again(r, id))
+    if (ag_ui_resume_is_duplicate(r, id))
         return ag_ui_resume_refuse(r, "invalid_resume", id, "answered more than once in resume.");
     e.request = ag_ui_run_get_request(r->leg, id);
     if (!e.request)
@@ -151,7 +152,7 @@ static bool ag_ui_resume_is_answered(const struct resume *r, const char *request
 }
 
 /* A client must answer all open requests of its run. */
-static bool check_rest(struct resume *r)
+static bool ag_ui_resume_check_all_answered(struct resume *r)
 {
     struct request_view view;
     for (size_t i = 0; i < r->leg->asked.n; i++) {
@@ -169,7 +170,7 @@ static bool ag_ui_resume_read_all(struct resume *r, const json_t *entries)
     size_t i;
     const json_t *entry;
     json_array_foreach(entries, i, entry) if (!ag_ui_resume_read_entry(r, entry)) return false;
-    return check_rest(r);
+    return ag_ui_resume_check_all_answered(r);
 }
 
 /* A decision may end other requests, e.g. a denial that ends the turn; deciding those fails, which
@@ -184,7 +185,7 @@ static void ag_ui_resume_decide(const struct resume *r)
     }
 }
 
-static void fini(struct resume *r)
+static void ag_ui_resume_fini(struct resume *r)
 {
     for (size_t i = 0; i < r->n; i++) {
         request_api_decision_fini(&r->entries[i].decision);
@@ -211,6 +212,6 @@ const struct ag_ui_leg *ag_ui_resume_apply(const struct api_context *a, struct a
     const bool good = ag_ui_resume_read_all(&r, entries);
     if (good)
         ag_ui_resume_decide(&r);
-    fini(&r);
+    ag_ui_resume_fini(&r);
     return good ? r.leg : NULL;
 }

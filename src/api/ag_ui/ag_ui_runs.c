@@ -20,7 +20,7 @@ struct ag_ui_legs *ag_ui_runs_new(const struct turnlog *log)
     return legs;
 }
 
-static void free_leg(struct ag_ui_leg *leg)
+static void ag_ui_runs_free_leg(struct ag_ui_leg *leg)
 {
     open_calls_fini(&leg->asked);
     free(leg->thread);
@@ -34,13 +34,13 @@ void ag_ui_runs_free(struct ag_ui_legs *legs)
     while (legs && legs->first) {
         struct ag_ui_leg *const leg = legs->first;
         legs->first = leg->next;
-        free_leg(leg);
+        ag_ui_runs_free_leg(leg);
     }
     free(legs);
 }
 
-/* Removes the legs of turns that the turn log has dropped. */
-static struct ag_ui_leg *first_known(struct ag_ui_legs *legs)
+/* Removes the legs of turns that the turn log has dropped; returns the first remaining one. */
+static struct ag_ui_leg *ag_ui_runs_drop_forgotten(struct ag_ui_legs *legs)
 {
     for (struct ag_ui_leg **at = &legs->first; *at;) {
         struct ag_ui_leg *const leg = *at;
@@ -49,14 +49,14 @@ static struct ag_ui_leg *first_known(struct ag_ui_legs *legs)
             continue;
         }
         *at = leg->next;
-        free_leg(leg);
+        ag_ui_runs_free_leg(leg);
     }
     return legs->first;
 }
 
 struct ag_ui_leg *ag_ui_runs_find(struct ag_ui_legs *legs, const char *thread, const char *run)
 {
-    struct ag_ui_leg *leg = first_known(legs);
+    struct ag_ui_leg *leg = ag_ui_runs_drop_forgotten(legs);
     while (leg && (strcmp(leg->thread, thread) != 0 || strcmp(leg->run, run) != 0))
         leg = leg->next;
     return leg;
@@ -65,7 +65,7 @@ struct ag_ui_leg *ag_ui_runs_find(struct ag_ui_legs *legs, const char *thread, c
 struct ag_ui_leg *ag_ui_runs_find_newest(struct ag_ui_legs *legs, const char *thread)
 {
     struct ag_ui_leg *last = NULL;
-    for (struct ag_ui_leg *leg = first_known(legs); leg; leg = leg->next)
+    for (struct ag_ui_leg *leg = ag_ui_runs_drop_forgotten(legs); leg; leg = leg->next)
         if (strcmp(leg->thread, thread) == 0)
             last = leg;
     return last;
@@ -82,7 +82,7 @@ struct ag_ui_leg *ag_ui_runs_find_interrupted(struct ag_ui_legs *legs, const cha
                                               const char *id)
 {
     struct ag_ui_leg *last = NULL, *by = NULL;
-    for (struct ag_ui_leg *leg = first_known(legs); leg; leg = leg->next) {
+    for (struct ag_ui_leg *leg = ag_ui_runs_drop_forgotten(legs); leg; leg = leg->next) {
         const char *const request = ag_ui_run_get_request(leg, id);
         if (!request || !leg->until || strcmp(leg->thread, thread) != 0)
             continue;

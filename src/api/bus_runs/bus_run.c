@@ -65,7 +65,7 @@ static void bus_run_end(struct bus_run *run)
     httpd_local_free(local);
 }
 
-static void bus_run_lose(struct bus_run *run)
+static void bus_run_mark_lost(struct bus_run *run)
 {
     if (run->gave_up)
         return;
@@ -92,7 +92,7 @@ static void bus_run_on_sent(void *ctx, bool sent)
     bus_run_set_unsent(run, run->unsent - send->len);
     free(send);
     if (!sent && run->in_list)
-        bus_run_lose(run);
+        bus_run_mark_lost(run);
     bus_run_free_if_over(run);
 }
 
@@ -135,7 +135,7 @@ static void bus_run_send_split(struct bus_run *run, struct str event)
 
 /* ---- output of the route ---- */
 
-static void bus_run_on_wrote(void *ctx, struct str bytes)
+static void bus_run_on_output(void *ctx, struct str bytes)
 {
     struct bus_run *const run = ctx;
     struct str event;
@@ -162,14 +162,14 @@ static void bus_run_on_answered(void *ctx, const struct httpd_answer *a)
 
 /* ---- the connection ---- */
 
-void bus_run_lose_all(struct bus_run_list *list)
+void bus_run_mark_all_lost(struct bus_run_list *list)
 {
     struct bus_run *run;
     LIST_FOREACH (run, list, next)
-        bus_run_lose(run);
+        bus_run_mark_lost(run);
 }
 
-void bus_run_tell_lost(struct bus_run_list *list)
+void bus_run_report_lost(struct bus_run_list *list)
 {
     struct bus_run *run;
     LIST_FOREACH (run, list, next)
@@ -179,7 +179,7 @@ void bus_run_tell_lost(struct bus_run_list *list)
         }
 }
 
-bool bus_run_is_any_lost(const struct bus_run_list *list)
+bool bus_run_has_any_lost(const struct bus_run_list *list)
 {
     const struct bus_run *run;
     LIST_FOREACH (run, list, next)
@@ -188,7 +188,7 @@ bool bus_run_is_any_lost(const struct bus_run_list *list)
     return false;
 }
 
-void bus_run_leave(struct bus_run *run)
+void bus_run_detach(struct bus_run *run)
 {
     run->gave_up = true;
     bus_run_end(run);
@@ -213,7 +213,7 @@ void bus_run_begin(const struct bus_run_spec *spec)
     struct httpd_local *const local =
         httpd_local_request(spec->httpd, spec->path, spec->body, spec->key,
                             &(struct httpd_local_client){.answered = bus_run_on_answered,
-                                                         .wrote = bus_run_on_wrote,
+                                                         .wrote = bus_run_on_output,
                                                          .ended = bus_run_on_ended,
                                                          .ctx = run});
     run->beginning = false;
@@ -249,7 +249,7 @@ void bus_run_abandon_all(struct bus_run_list *list)
     while ((run = LIST_FIRST(list))) {
         LIST_REMOVE(run, next);
         run->in_list = false;
-        bus_run_leave(run);
+        bus_run_detach(run);
     }
 }
 

@@ -25,12 +25,12 @@ struct bus_run_spec {
     struct nats_client *client;
     struct httpd *httpd;
     struct bus_run_list *list; /* list of runs; contains the run until it is freed or abandoned */
-    struct loop_timer *lost;   /* set when a run has lost the connection: call bus_run_tell_lost */
-    const char *reply;         /* subject of the events */
-    const char *inbox;         /* prefix of the reply subjects of its events; the id follows */
-    const char *host;          /* name of this host; outlives the run */
-    const char *key;           /* principal of the run */
-    const char *path;          /* path and body of the request to the route */
+    struct loop_timer *lost; /* set when a run has lost the connection: call bus_run_report_lost */
+    const char *reply;       /* subject of the events */
+    const char *inbox;       /* prefix of the reply subjects of its events; the id follows */
+    const char *host;        /* name of this host; outlives the run */
+    const char *key;         /* principal of the run */
+    const char *path;        /* path and body of the request to the route */
     struct str body;
     uint64_t id;
 };
@@ -42,12 +42,12 @@ struct bus_run *bus_run_find(const struct bus_run_list *list, uint64_t id);
 /* Number of unfinished runs. */
 size_t bus_run_count(const struct bus_run_list *list);
 /* To be called when the client of the run has left. */
-void bus_run_leave(struct bus_run *run);
+void bus_run_detach(struct bus_run *run);
 /* The connection was lost. */
-void bus_run_lose_all(struct bus_run_list *list);
+void bus_run_mark_all_lost(struct bus_run_list *list);
 /* Sends an error to the clients of runs that lost the connection, when it is back. */
-void bus_run_tell_lost(struct bus_run_list *list);
-bool bus_run_is_any_lost(const struct bus_run_list *list);
+void bus_run_report_lost(struct bus_run_list *list);
+bool bus_run_has_any_lost(const struct bus_run_list *list);
 /* The API shuts down: ends the runs; messages already given to the connection are still sent. */
 void bus_run_abandon_all(struct bus_run_list *list);
 

@@ -143,15 +143,15 @@ static void bus_runs_on_reply(void *ctx, const struct nats_client_message *m)
         m->status == 503 ? bus_run_find(&r->runs, strtoull(m->subject + strlen(r->inbox), NULL, 10))
                          : NULL;
     if (run)
-        bus_run_leave(run);
+        bus_run_detach(run);
 }
 
 static void bus_runs_on_lost(void *arg)
 {
     struct bus_runs *const r = arg;
     if (nats_client_is_connected(r->client))
-        bus_run_tell_lost(&r->runs);
-    if (bus_run_is_any_lost(&r->runs))
+        bus_run_report_lost(&r->runs);
+    if (bus_run_has_any_lost(&r->runs))
         loop_timer_set(r->lost, BUS_RUN_LOST_MS);
 }
 
@@ -159,7 +159,7 @@ static void bus_runs_on_connection(void *ctx, bool connected)
 {
     struct bus_runs *const r = ctx;
     if (!connected)
-        bus_run_lose_all(&r->runs);
+        bus_run_mark_all_lost(&r->runs);
 }
 
 /* ---- begin and end ---- */

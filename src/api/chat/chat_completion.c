@@ -167,21 +167,22 @@ static void chat_completion_on_toggled(void *ctx, const struct visibility_comman
 
 /* ---- the same request again ---- */
 
-static struct str str_of(const char *text)
+static struct str chat_completion_str(const char *text)
 {
     return (struct str){text ? text : "", text ? strlen(text) : 0};
 }
 
-static struct chat_dedup_fingerprint print_of(const struct chat_completion *c)
+static struct chat_dedup_fingerprint chat_completion_fingerprint(const struct chat_completion *c)
 {
-    const struct str parts[] = {str_of(c->principal), str_of(c->conversation), str_of(c->user),
-                                str_of(c->ask.id), c->request->body};
+    const struct str parts[] = {chat_completion_str(c->principal),
+                                chat_completion_str(c->conversation), chat_completion_str(c->user),
+                                chat_completion_str(c->ask.id), c->request->body};
     return chat_dedup_make_fingerprint(parts, sizeof parts / sizeof *parts);
 }
 
 /* Whether the request may be a repetition: it has an id, or OpenAI's client counts it as a
  * retry. */
-static bool chat_completion_is_again(const struct chat_completion *c)
+static bool chat_completion_may_be_repeated(const struct chat_completion *c)
 {
     const char *const count = httpd_find_header(c->request, "X-Stainless-Retry-Count");
     return c->ask.id || (count && strtol(count, NULL, 10) > 0);
@@ -200,7 +201,7 @@ static const char *chat_completion_find_remote(const struct chat_completion *c)
 
 static bool chat_completion_attach(struct chat_completion *c)
 {
-    if (!chat_completion_is_again(c))
+    if (!chat_completion_may_be_repeated(c))
         return false;
     const char *turn = chat_dedup_find(c->api->chats, &c->print);
     if (!turn)
@@ -241,7 +242,7 @@ static void chat_completion_add_part(struct buf *key, const char *part)
 
 /* Key of the conversation: it contains the principal, unless its key shares conversations, and the
  * agent, because a session belongs to one agent. */
-static char *conversation_key(const struct chat_completion *c)
+static char *chat_completion_conversation_key(const struct chat_completion *c)
 {
     struct buf key = {0};
     if (c->shares)
@@ -267,9 +268,9 @@ static void chat_completion_begin(struct chat_completion *c)
         return;
     }
     c->agent = xstrdup(agent->name);
-    c->conversation = c->ask.conversation ? conversation_key(c) : NULL;
+    c->conversation = c->ask.conversation ? chat_completion_conversation_key(c) : NULL;
     c->user = c->ask.user ? xasprintf("%s:%s", c->principal, c->ask.user) : xstrdup(c->principal);
-    c->print = print_of(c);
+    c->print = chat_completion_fingerprint(c);
     if (!chat_completion_attach(c))
         visibility_command_apply(c->api->host.switches, c->agent,
                                  (struct str){said->last.p, said->last.len},

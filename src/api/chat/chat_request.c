@@ -14,7 +14,8 @@
 /* ---- names ---- */
 
 /* The first of the headers that is present. */
-static const char *first_header(const struct httpd_request *r, const char *const *names)
+static const char *chat_request_first_header(const struct httpd_request *r,
+                                             const char *const *names)
 {
     const char *value = NULL;
     for (; *names && !value; names++)
@@ -29,7 +30,7 @@ static const char *chat_request_member(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-static bool is_uuid(const char *text)
+static bool chat_request_is_uuid(const char *text)
 {
     static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
     for (size_t i = 0; i < sizeof form; i++)
@@ -58,17 +59,17 @@ static const char *find_conversation(const struct httpd_request *r, const json_t
 {
     static const char *const names[] = {"X-Conversation-Id", "X-Librechat-Conversation-Id",
                                         "X-Openwebui-Chat-Id", NULL};
-    const char *const header = first_header(r, names);
+    const char *const header = chat_request_first_header(r, names);
     const char *const said =
         chat_request_member(json_object_get(body, "metadata"), "conversation_id");
     const char *const user = chat_request_member(body, "user");
-    return header && *header ? header : *said ? said : is_uuid(user) ? user : NULL;
+    return header && *header ? header : *said ? said : chat_request_is_uuid(user) ? user : NULL;
 }
 
 static const char *find_user(const struct httpd_request *r, const json_t *body)
 {
     static const char *const names[] = {"X-User-Id", "X-Openwebui-User-Id", NULL};
-    const char *const header = first_header(r, names);
+    const char *const header = chat_request_first_header(r, names);
     return header ? header : chat_request_member(body, "user");
 }
 
@@ -78,7 +79,7 @@ static const char *chat_request_read_names(struct chat_request *ask, const struc
     static const char *const ids[] = {"Idempotency-Key", "X-Request-Id", NULL};
     ask->conversation = chat_request_copy_name(find_conversation(r, body));
     ask->user = chat_request_copy_name(find_user(r, body));
-    ask->id = first_header(r, ids);
+    ask->id = chat_request_first_header(r, ids);
     if (!chat_request_is_name(ask->conversation) || !chat_request_is_name(ask->user) ||
         !chat_request_is_name(ask->id))
         return "The ID of the conversation, the user or the request is longer than 200 bytes or "
@@ -89,14 +90,14 @@ static const char *chat_request_read_names(struct chat_request *ask, const struc
 /* ---- the form of the answer ---- */
 
 /* False: the member is neither absent nor a boolean. */
-static bool read_switch(const json_t *object, const char *key, bool *on)
+static bool chat_request_read_flag(const json_t *object, const char *key, bool *on)
 {
     const json_t *const value = json_object_get(object, key);
     *on = json_is_true(value);
     return !value || json_is_null(value) || json_is_boolean(value);
 }
 
-static const char *read_form(struct chat_request *ask, const json_t *body)
+static const char *chat_request_read_form(struct chat_request *ask, const json_t *body)
 {
     const json_t *const model = json_object_get(body, "model"), *const n =
                                                                     json_object_get(body, "n");
@@ -104,8 +105,9 @@ static const char *read_form(struct chat_request *ask, const json_t *body)
         return "model must be a string.";
     if (n && !json_is_null(n) && json_integer_value(n) != 1)
         return "n must be 1: a turn has one answer.";
-    if (!read_switch(body, "stream", &ask->streams) ||
-        !read_switch(json_object_get(body, "stream_options"), "include_usage", &ask->wants_usage))
+    if (!chat_request_read_flag(body, "stream", &ask->streams) ||
+        !chat_request_read_flag(json_object_get(body, "stream_options"), "include_usage",
+                                &ask->wants_usage))
         return "stream and stream_options.include_usage must be booleans.";
     ask->model = json_string_value(model);
     return NULL;
@@ -119,7 +121,7 @@ const char *chat_request_parse(struct chat_request *ask, const struct httpd_requ
         return "messages is missing.";
     const char *why = chat_messages_parse(&ask->said, json_object_get(body, "messages"));
     if (!why)
-        why = read_form(ask, body);
+        why = chat_request_read_form(ask, body);
     return why ? why : chat_request_read_names(ask, r, body);
 }
 

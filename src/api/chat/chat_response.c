@@ -98,10 +98,10 @@ static void chat_response_answer(struct chat_completion *c)
     chat_response_send(c, &out);
 }
 
-static void answer_failure(struct chat_completion *c)
+static void chat_response_send_failure(struct chat_completion *c)
 {
     const struct turnlog_turn *const t = turnlog_find_turn(c->api->host.turnlog, c->turn);
-    if (turn_api_is_dismissed(c->api, t))
+    if (turn_api_is_cancelled_by_shutdown(c->api, t))
         api_http_error(c->request, 503, "shutting_down", TURNS_DISMISSED);
     else
         api_http_error(c->request, 500, c->whole.code.p, c->whole.message.p);
@@ -121,10 +121,10 @@ static void chat_response_check_end(struct chat_completion *c)
         chat_response_store_error(c, "lost", CHAT_LOST);
 }
 
-static void answer_either(struct chat_completion *c)
+static void chat_response_send_result(struct chat_completion *c)
 {
     if (c->whole.failed)
-        answer_failure(c);
+        chat_response_send_failure(c);
     else
         chat_response_answer(c);
 }
@@ -133,7 +133,7 @@ static void chat_response_on_over(void *ctx, struct buf *out)
 {
     (void)out;
     chat_response_check_end(ctx);
-    answer_either(ctx);
+    chat_response_send_result(ctx);
 }
 
 static void chat_response_store_past(void *ctx, const struct event *ev)
@@ -143,8 +143,8 @@ static void chat_response_store_past(void *ctx, const struct event *ev)
 
 void chat_completion_whole_past(struct chat_completion *c, const struct journal_turn *t)
 {
-    past_turns_tell(t, chat_response_store_past, c);
-    answer_either(c);
+    past_turns_emit_events(t, chat_response_store_past, c);
+    chat_response_send_result(c);
     chat_completion_free(c);
 }
 
@@ -176,7 +176,7 @@ void chat_response_send_error(struct chat_completion *c)
         chat_response_check_end(c);
     if (!c->whole.failed)
         chat_response_store_error(c, "error", "The turn failed without an error message.");
-    answer_failure(c);
+    chat_response_send_failure(c);
 }
 
 void chat_response_send_visibility(struct chat_completion *c, struct visibility v)

@@ -78,7 +78,7 @@ static void chat_stream_add_end(void *ctx, struct buf *out)
     const struct turnlog_turn *const t = turnlog_find_turn(c->api->host.turnlog, c->turn);
     if (c->done)
         return;
-    if (turn_api_is_dismissed(c->api, t))
+    if (turn_api_is_cancelled_by_shutdown(c->api, t))
         chat_stream_write_error(c, out, "host_shutdown", TURNS_DISMISSED);
     else if (t && t->state == TURNLOG_CANCELLED)
         chat_stream_write_error(c, out, "cancelled", CHAT_CANCELLED);
@@ -130,7 +130,7 @@ void chat_completion_stream_past(struct chat_completion *c, const struct journal
 {
     struct past_stream p = {.chat = c};
     start_writing(c);
-    past_turns_tell(t, chat_stream_add_past, &p);
+    past_turns_emit_events(t, chat_stream_add_past, &p);
     struct httpd_stream *const stream = start_stream(c);
     httpd_stream_write(stream, (struct str){p.out.p, p.out.len});
     httpd_stream_end(stream);

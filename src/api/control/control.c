@@ -69,7 +69,8 @@ static void on_changed(void *ctx, const char *report, const struct tc_err *err)
 }
 
 /* Takes ownership of the name. */
-static struct changing *new_changing(struct control *c, struct httpd_request *r, char *instance)
+static struct changing *control_new_change(struct control *c, struct httpd_request *r,
+                                           char *instance)
 {
     struct changing *const ch = xmalloc(sizeof *ch);
     *ch = (struct changing){.control = c, .request = r, .instance = instance};
@@ -80,7 +81,7 @@ static struct changing *new_changing(struct control *c, struct httpd_request *r,
 static void on_reload(void *arg, struct httpd_request *r)
 {
     struct control *const c = arg;
-    host_reload(c->server, on_changed, new_changing(c, r, NULL));
+    host_reload(c->server, on_changed, control_new_change(c, r, NULL));
 }
 
 /* ---- restart of an instance ---- */
@@ -105,7 +106,7 @@ static void on_instance(void *arg, struct httpd_request *r)
         api_http_error(r, 404, "no_such_instance", err_format(&err));
         free(name);
     } else {
-        host_restart_instance(c->server, name, on_changed, new_changing(c, r, name));
+        host_restart_instance(c->server, name, on_changed, control_new_change(c, r, name));
     }
 }
 
@@ -145,7 +146,7 @@ static void on_retried(void *ctx, enum journal_status status, const char *instan
 }
 
 /* The number in "/dead/ID/retry"; 0: another path. */
-static int64_t letter_of(const char *path)
+static int64_t control_parse_dead_id(const char *path)
 {
     const char *const id = path + strlen(DEAD);
     const size_t digits = strspn(id, "0123456789");
@@ -155,7 +156,7 @@ static int64_t letter_of(const char *path)
 static void on_dead(void *arg, struct httpd_request *r)
 {
     struct control *const c = arg;
-    const int64_t id = letter_of(r->path);
+    const int64_t id = control_parse_dead_id(r->path);
     if (!id) {
         api_http_error(r, 404, "no_such_page", "There is nothing at this path.");
         return;

@@ -41,8 +41,8 @@ static void control_drain_on_answer(void *ctx, enum nats_client_result result, s
     free(d);
 }
 
-static void control_drain_pass(struct control *c, struct httpd_request *r, const char *host,
-                               struct str order)
+static void control_drain_forward(struct control *c, struct httpd_request *r, const char *host,
+                                  struct str order)
 {
     const struct host_parts parts = host_get_parts(c->server);
     CLEANUP_BUF struct buf out = {0};
@@ -72,6 +72,6 @@ void control_handle_drain(void *control, struct httpd_request *r)
     else if (bad || (host && !bus_stream_is_token(host)))
         api_http_error(r, 400, "invalid_value", "host must be the name of a host.");
     else
-        control_drain_pass(c, r, host, (struct str){order, strlen(order)});
+        control_drain_forward(c, r, host, (struct str){order, strlen(order)});
     json_decref(body);
 }

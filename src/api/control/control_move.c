@@ -54,7 +54,7 @@ static void control_move_on_moved(void *ctx, int moved)
     }
 }
 
-static void control_move_do(struct control_move *m, struct str state)
+static void control_move_execute(struct control_move *m, struct str state)
 {
     if (str_is(json_reader_pointer(state, "/draining"), "true")) {
         control_move_refuse(m, 409, "draining", "The host drains, so it runs no more turns.");
@@ -75,7 +75,7 @@ static void control_move_on_state(void *ctx, enum nats_client_result result, str
     struct control_move *const m = ctx;
     CLEANUP_BUF struct buf out = {0};
     if (result == NATS_CLIENT_REPLIED) {
-        control_move_do(m, state);
+        control_move_execute(m, state);
         return;
     }
     control_describe_silence(&out, m->host, result);

@@ -121,7 +121,8 @@ static void control_pairing_revoke(struct control *c, struct httpd_request *r, c
 }
 
 /* {"instance", "code"} or {"instance", "revoke"} */
-static void control_pairing_take(struct control *c, struct httpd_request *r, const json_t *body)
+static void control_pairing_handle_change(struct control *c, struct httpd_request *r,
+                                          const json_t *body)
 {
     bool bad = false;
     struct tc_err err = {0};
@@ -148,6 +149,6 @@ void control_handle_pairing(void *control, struct httpd_request *r)
     }
     json_t *const body = api_http_parse_body(r);
     if (body)
-        control_pairing_take(c, r, body);
+        control_pairing_handle_change(c, r, body);
     json_decref(body);
 }

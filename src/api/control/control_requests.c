@@ -72,8 +72,8 @@ static void control_requests_answer_remote(struct httpd_request *r,
 }
 
 /* Takes {"id", "turn", "user"} and the members of request_api_parse_decision. */
-static void control_requests_take(const struct host_parts *host, struct httpd_request *r,
-                                  const json_t *body)
+static void control_requests_handle_answer(const struct host_parts *host, struct httpd_request *r,
+                                           const json_t *body)
 {
     bool bad = false;
     struct request_api_decision asked;
@@ -110,7 +110,7 @@ void control_handle_requests(void *control, struct httpd_request *r)
     }
     json_t *const body = api_http_parse_body(r);
     if (body)
-        control_requests_take(&host, r, body);
+        control_requests_handle_answer(&host, r, body);
     json_decref(body);
 }
 

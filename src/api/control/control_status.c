@@ -27,7 +27,7 @@ struct control_status_query {
     void *ctx;
 };
 
-static void begin_item(struct buf *out)
+static void control_status_begin_item(struct buf *out)
 {
     if (out->p[out->len - 1] != '[')
         buf_add_str(out, ",");
@@ -42,7 +42,7 @@ static bool control_status_add_turn(void *ctx, const struct turnlog_turn *t)
     if (turnlog_turn_is_finished(t) || t->spec.host)
         return true;
     const int64_t since = t->started_ms ? t->started_ms : t->created_ms;
-    begin_item(out);
+    control_status_begin_item(out);
     jsonw_member_str(out, "id", t->spec.id);
     jsonw_member_str(out, "agent", t->spec.agent);
     jsonw_member_str(out, "conversation", t->spec.conversation);
@@ -90,7 +90,7 @@ static void add_use(struct buf *out, const struct limits_use *use)
         jsonw_member_str(out, "exceeds", use->exceeded);
 }
 
-static void add_life(struct buf *out, const struct channel_health *h)
+static void control_status_add_process(struct buf *out, const struct channel_health *h)
 {
     jsonw_member_str(out, "isolation", h->own_process ? "process" : "thread");
     jsonw_member_bool(out, "starting", h->starting);
@@ -127,12 +127,12 @@ static void control_status_add_instance(void *ctx, const struct dispatch_instanc
 {
     const struct control_status_list *const l = ctx;
     struct buf *const out = l->out;
-    begin_item(out);
+    control_status_begin_item(out);
     jsonw_member_str(out, "name", i->name);
     jsonw_member_str(out, "plugin", i->plugin);
     jsonw_member_str(out, "file", i->path);
     add_scope(out, i->spec);
-    add_life(out, &i->health);
+    control_status_add_process(out, &i->health);
     if (i->is_led && l->leaders)
         control_status_add_leader(l, i);
     jsonw_member_bool(out, "hung", i->health.hung);
@@ -168,7 +168,7 @@ static void add_disabled(struct buf *out, const struct conf *conf, const struct 
         if (inst->enabled && !why)
             continue;
         CLEANUP_FREE char *place = conf_format_place(conf, inst->file, inst->line);
-        begin_item(out);
+        control_status_begin_item(out);
         jsonw_member_str(out, "name", inst->name);
         jsonw_member_str(out, "place", why ? why->place : place);
         jsonw_member_str(out, "reason", why ? why->text : "enabled = false");
@@ -179,7 +179,7 @@ static void add_disabled(struct buf *out, const struct conf *conf, const struct 
 static void control_status_add_budget(void *ctx, const struct budget_state *s)
 {
     struct buf *const out = ctx;
-    begin_item(out);
+    control_status_begin_item(out);
     jsonw_member_str(out, "scope", conf_budget_scope_name(s->scope));
     jsonw_member_str(out, "name", s->name);
     jsonw_member_int(out, "turns", s->spent.turns);

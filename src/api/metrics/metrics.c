@@ -36,7 +36,7 @@ struct now {
     double states[TURNLOG_CANCELLED + 1];
 };
 
-static bool count_state(void *ctx, const struct turnlog_turn *t)
+static bool metrics_count_state(void *ctx, const struct turnlog_turn *t)
 {
     struct now *const now = ctx;
     now->states[t->state] += !t->spec.host;
@@ -52,7 +52,7 @@ static void add_turns(struct buf *out, const struct metrics *m)
     static const struct prometheus_family events = {"turncast_events_total", "counter",
                                                     "Events of turns, by kind."};
     struct now now = {0};
-    turnlog_each_turn(m->api->host.turnlog, count_state, &now);
+    turnlog_each_turn(m->api->host.turnlog, metrics_count_state, &now);
     turn_metrics_append_turns(out, m->turns);
     prometheus_append_single(out, &running, now.states[TURNLOG_RUNNING]);
     prometheus_append_single(out, &waiting, now.states[TURNLOG_WAITING]);

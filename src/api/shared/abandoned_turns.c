@@ -32,7 +32,7 @@ struct abandoned *abandoned_turns_new(struct api_context *a)
     return list;
 }
 
-static void remove_turn(struct abandoned_turn *t)
+static void abandoned_turns_remove(struct abandoned_turn *t)
 {
     struct abandoned_turn **at = &t->list->first;
     while (*at && *at != t)
@@ -46,12 +46,12 @@ static void remove_turn(struct abandoned_turn *t)
 void abandoned_turns_free(struct abandoned *list)
 {
     while (list && list->first)
-        remove_turn(list->first);
+        abandoned_turns_remove(list->first);
     free(list);
 }
 
 /* A request that is repeated after its turn was cancelled starts a new turn. */
-static void cancel_turn(const struct api_context *a, const char *turn)
+static void abandoned_turns_cancel(const struct api_context *a, const char *turn)
 {
     if (a->conf->http.continue_disconnected || event_stream_has_waiter(a, turn))
         return;
@@ -59,7 +59,7 @@ static void cancel_turn(const struct api_context *a, const char *turn)
         chat_dedup_forget(a->chats, turn);
 }
 
-static void on_grace_over(void *arg)
+static void abandoned_turns_on_grace_end(void *arg)
 {
     struct abandoned_turn *const t = arg;
     const int64_t held = t->held_ms - clock_mono_ms();
@@ -67,8 +67,8 @@ static void on_grace_over(void *arg)
         loop_timer_set(t->timer, held);
         return;
     }
-    cancel_turn(t->list->api, t->turn);
-    remove_turn(t);
+    abandoned_turns_cancel(t->list->api, t->turn);
+    abandoned_turns_remove(t);
 }
 
 static struct abandoned_turn *abandoned_turns_find_turn(struct abandoned *list, const char *turn)
@@ -84,18 +84,18 @@ static struct abandoned_turn *abandoned_turns_add_turn(struct abandoned *list, c
     struct abandoned_turn *const t = xcalloc(1, sizeof *t);
     snprintf(t->turn, sizeof t->turn, "%s", turn);
     t->list = list;
-    t->timer = loop_timer_new(list->api->host.loop, on_grace_over, t);
+    t->timer = loop_timer_new(list->api->host.loop, abandoned_turns_on_grace_end, t);
     t->next = list->first;
     list->first = t;
     return t;
 }
 
-void abandoned_turns_note(struct abandoned *list, const char *turn)
+void abandoned_turns_record(struct abandoned *list, const char *turn)
 {
     const int64_t grace = list->api->conf->http.disconnect_grace_ms;
     struct abandoned_turn *t = abandoned_turns_find_turn(list, turn);
     if (!grace && !t) {
-        cancel_turn(list->api, turn);
+        abandoned_turns_cancel(list->api, turn);
         return;
     }
     if (!t)
@@ -103,7 +103,7 @@ void abandoned_turns_note(struct abandoned *list, const char *turn)
     loop_timer_set(t->timer, grace);
 }
 
-void abandoned_turns_hold(struct abandoned *list, const char *turn, int64_t ms)
+void abandoned_turns_extend(struct abandoned *list, const char *turn, int64_t ms)
 {
     struct abandoned_turn *t = abandoned_turns_find_turn(list, turn);
     if (!t)

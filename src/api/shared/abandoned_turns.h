@@ -14,9 +14,9 @@ struct abandoned *abandoned_turns_new(struct api_context *a);
 /* Turns in their grace period are not cancelled. NULL is allowed. */
 void abandoned_turns_free(struct abandoned *list);
 /* Starts the grace period if no client waits for the turn any more. */
-void abandoned_turns_note(struct abandoned *list, const char *turn);
+void abandoned_turns_record(struct abandoned *list, const char *turn);
 
 /* A client of another host waits for the turn for this time; the other host may extend it. */
-void abandoned_turns_hold(struct abandoned *list, const char *turn, int64_t ms);
+void abandoned_turns_extend(struct abandoned *list, const char *turn, int64_t ms);
 
 #endif

@@ -47,7 +47,7 @@ struct auth {
 static const struct auth_principal local = {
     .name = "local", .grants = CONF_SUBMIT | CONF_CANCEL | CONF_WATCH | CONF_ANSWER};
 
-static struct auth_digest digest_of(const char *text, size_t len)
+static struct auth_digest auth_digest_text(const char *text, size_t len)
 {
     struct sha256_ctx ctx;
     struct auth_digest d;
@@ -85,7 +85,8 @@ static struct cookie *find_cookie(struct auth *a, const struct auth_digest *toke
 
 enum shown { SHOWN_NOTHING, SHOWN_KEY, SHOWN_COOKIE, SHOWN_TOO_MUCH };
 
-static void auth_show(enum shown *shown, enum shown what, struct str *text, struct str value)
+static void auth_add_credential(enum shown *shown, enum shown what, struct str *text,
+                                struct str value)
 {
     *shown = *shown == SHOWN_NOTHING ? what : SHOWN_TOO_MUCH;
     *text = value;
@@ -110,16 +111,17 @@ static enum shown auth_find_credentials(const struct httpd_request *r, struct st
     for (size_t i = 0; i < r->header_count; i++) {
         const char *const name = r->headers[i].name, *const value = r->headers[i].value;
         if (strcasecmp(name, "X-API-Key") == 0)
-            auth_show(&shown, SHOWN_KEY, text, (struct str){value, strlen(value)});
+            auth_add_credential(&shown, SHOWN_KEY, text, (struct str){value, strlen(value)});
         else if (strcasecmp(name, "Authorization") == 0 && strncasecmp(value, "Bearer ", 7) == 0)
-            auth_show(&shown, SHOWN_KEY, text, (struct str){value + 7, strlen(value + 7)});
+            auth_add_credential(&shown, SHOWN_KEY, text,
+                                (struct str){value + 7, strlen(value + 7)});
         else if (strcasecmp(name, "Authorization") == 0)
-            auth_show(&shown, SHOWN_TOO_MUCH, text, cookie);
+            auth_add_credential(&shown, SHOWN_TOO_MUCH, text, cookie);
         else if (strcasecmp(name, "Cookie") == 0 && cookie_value(value).p)
             cookie = cookie_value(value);
     }
     if (shown == SHOWN_NOTHING && cookie.p)
-        auth_show(&shown, SHOWN_COOKIE, text, cookie);
+        auth_add_credential(&shown, SHOWN_COOKIE, text, cookie);
     return shown;
 }
 
@@ -141,7 +143,7 @@ static const struct auth_principal *find_principal(struct auth *a, const struct 
         return auth_find_named(a, r->key);
     if (shown != SHOWN_KEY && shown != SHOWN_COOKIE)
         return NULL;
-    const struct auth_digest d = digest_of(text.p, text.len);
+    const struct auth_digest d = auth_digest_text(text.p, text.len);
     const struct cookie *const cookie = shown == SHOWN_COOKIE ? find_cookie(a, &d) : NULL;
     if (shown == SHOWN_COOKIE && !cookie)
         return NULL;
@@ -224,8 +226,8 @@ static void auth_create_cookie(struct auth *a, struct httpd_request *r,
     }
     for (size_t i = 0; i < sizeof random; i++)
         snprintf(token + 2 * i, 3, "%02x", random[i]);
-    a->cookies[a->n_cookies++ % COOKIES_MAX] =
-        (struct cookie){digest_of(token, strlen(token)), *key, clock_mono_ms() + COOKIE_S * 1000};
+    a->cookies[a->n_cookies++ % COOKIES_MAX] = (struct cookie){
+        auth_digest_text(token, strlen(token)), *key, clock_mono_ms() + COOKIE_S * 1000};
     answer_cookie(r, token, COOKIE_S);
 }
 
@@ -236,7 +238,7 @@ void auth_handle_login(struct auth *a, struct httpd_request *r)
         return;
     bool bad = false;
     const char *const text = api_http_get_string(body, "key", &bad);
-    const struct auth_digest d = digest_of(text ? text : "", text ? strlen(text) : 0);
+    const struct auth_digest d = auth_digest_text(text ? text : "", text ? strlen(text) : 0);
     const struct auth_key *const key = text ? find_key(a, &d) : NULL;
     json_decref(body);
     if (key) {
@@ -251,7 +253,7 @@ void auth_handle_logout(struct auth *a, struct httpd_request *r)
 {
     struct str text = {"", 0};
     if (auth_find_credentials(r, &text) == SHOWN_COOKIE) {
-        const struct auth_digest d = digest_of(text.p, text.len);
+        const struct auth_digest d = auth_digest_text(text.p, text.len);
         struct cookie *const cookie = find_cookie(a, &d);
         if (cookie)
             *cookie = (struct cookie){0};
@@ -267,7 +269,7 @@ void auth_set_keys(struct auth *a, const struct conf_http *http)
     for (size_t i = 0; i < http->n_keys; i++) {
         const struct conf_http_key *const k = &http->keys[i];
         keys[i].principal = (struct auth_principal){k->name, k->grants, k->shares};
-        keys[i].digest = digest_of(k->secret, strlen(k->secret));
+        keys[i].digest = auth_digest_text(k->secret, strlen(k->secret));
     }
     free(a->keys);
     a->keys = keys;

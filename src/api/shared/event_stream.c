@@ -40,8 +40,8 @@ bool event_stream_has_waiter(const struct api_context *a, const char *turn)
     return false;
 }
 
-void event_stream_each_awaited(const struct api_context *a,
-                               void (*each)(void *ctx, const char *turn), void *ctx)
+void event_stream_visit_awaited(const struct api_context *a,
+                                void (*each)(void *ctx, const char *turn), void *ctx)
 {
     const struct event_stream *f;
     LIST_FOREACH (f, &a->feeds, next)
@@ -49,7 +49,7 @@ void event_stream_each_awaited(const struct api_context *a,
             each(ctx, f->turn);
 }
 
-static void close_feed(struct event_stream *f, bool left)
+static void event_stream_close(struct event_stream *f, bool left)
 {
     ASSERT(*f->next.le_prev == f);
     LIST_REMOVE(f, next);
@@ -60,7 +60,7 @@ static void close_feed(struct event_stream *f, bool left)
     if (f->ops->closed)
         f->ops->closed(f->ctx, left);
     if (left && f->awaits && f->api->abandoned)
-        abandoned_turns_note(f->api->abandoned, f->turn);
+        abandoned_turns_record(f->api->abandoned, f->turn);
     free(f->turn);
     free(f->principal);
     free(f);
@@ -68,7 +68,7 @@ static void close_feed(struct event_stream *f, bool left)
 
 static void event_stream_on_gone(void *arg)
 {
-    close_feed(arg, true);
+    event_stream_close(arg, true);
 }
 
 void event_stream_write(struct event_stream *f, struct str bytes)
@@ -78,7 +78,7 @@ void event_stream_write(struct event_stream *f, struct str bytes)
     loop_timer_set(f->alive, FEED_KEEP_ALIVE_MS);
 }
 
-static void set_stream(struct event_stream *f, struct httpd_stream *stream)
+static void event_stream_set_stream(struct event_stream *f, struct httpd_stream *stream)
 {
     ASSERT(stream && !f->stream);
     f->stream = stream;
@@ -87,21 +87,21 @@ static void set_stream(struct event_stream *f, struct httpd_stream *stream)
 }
 
 /* False: the stream has ended and was freed. */
-static bool begin_held(struct event_stream *f)
+static bool event_stream_begin_deferred(struct event_stream *f)
 {
     ASSERT(f->held && !f->stream);
     struct httpd_stream *const stream = f->ops->begin(f->ctx);
     f->held = false;
     if (!stream) {
-        close_feed(f, false);
+        event_stream_close(f, false);
         return false;
     }
-    set_stream(f, stream);
+    event_stream_set_stream(f, stream);
     return true;
 }
 
-/* The event start alone does not decide the form of the response. */
-static bool is_to_begin(const struct event_stream *f)
+/* Whether the form of the response is known: the event start alone does not decide it. */
+static bool event_stream_may_begin(const struct event_stream *f)
 {
     const struct turnlog_turn *const t = turnlog_find_turn(f->api->host.turnlog, f->turn);
     return !t || t->last_seq > 1 || turnlog_turn_is_finished(t);
@@ -131,7 +131,7 @@ static void event_stream_complete(struct event_stream *f, struct buf *out)
         f->ops->over(f->ctx, out);
     if (out->len)
         event_stream_write(f, (struct str){out->p, out->len});
-    close_feed(f, false);
+    event_stream_close(f, false);
 }
 
 bool event_stream_is_drained(const struct event_stream *f)
@@ -149,7 +149,7 @@ void event_stream_finish(struct event_stream *f)
 static void event_stream_pump(void *arg)
 {
     struct event_stream *const f = arg;
-    if (f->held && (!is_to_begin(f) || !begin_held(f)))
+    if (f->held && (!event_stream_may_begin(f) || !event_stream_begin_deferred(f)))
         return;
     CLEANUP_BUF struct buf out = {0};
     struct turnlog_item item = {0};
@@ -171,9 +171,9 @@ static void event_stream_pump(void *arg)
 }
 
 /* Begins the deferred response. */
-static void begin_late(struct event_stream *f)
+static void event_stream_begin_late(struct event_stream *f)
 {
-    if (!begin_held(f))
+    if (!event_stream_begin_deferred(f))
         return;
     event_stream_write(f, STR(": keep-alive\n\n"));
     event_stream_pump(f);
@@ -183,14 +183,15 @@ static void on_alive(void *arg)
 {
     struct event_stream *const f = arg;
     if (f->held) {
-        begin_late(f);
+        event_stream_begin_late(f);
         return;
     }
     httpd_stream_keep_alive(f->stream, STR(": keep-alive\n\n"));
     loop_timer_set(f->alive, FEED_KEEP_ALIVE_MS);
 }
 
-static struct event_stream *new_feed(struct api_context *a, const struct event_stream_spec *spec)
+static struct event_stream *event_stream_new(struct api_context *a,
+                                             const struct event_stream_spec *spec)
 {
     struct event_stream *const f = xcalloc(1, sizeof *f);
     f->api = a;
@@ -208,15 +209,15 @@ static struct event_stream *new_feed(struct api_context *a, const struct event_s
                                            event_stream_pump, f);
     LIST_INSERT_HEAD(&a->feeds, f, next);
     if (f->awaits && a->waits)
-        remote_waits_tell(a->waits, f->turn);
+        remote_waits_send_update(a->waits, f->turn);
     return f;
 }
 
 struct event_stream *event_stream_start(struct api_context *a, const struct event_stream_spec *spec,
                                         struct httpd_stream *stream)
 {
-    struct event_stream *const f = new_feed(a, spec);
-    set_stream(f, stream);
+    struct event_stream *const f = event_stream_new(a, spec);
+    event_stream_set_stream(f, stream);
     return f;
 }
 
@@ -224,7 +225,7 @@ struct event_stream *event_stream_start_deferred(struct api_context *a,
                                                  const struct event_stream_spec *spec,
                                                  struct httpd_request *request)
 {
-    struct event_stream *const f = new_feed(a, spec);
+    struct event_stream *const f = event_stream_new(a, spec);
     httpd_set_on_gone(request, event_stream_on_gone, f);
     f->held = spec->ops->begin;
     if (f->held)
@@ -237,7 +238,7 @@ void event_stream_end_revoked(struct api_context *a)
     for (struct event_stream *f = LIST_FIRST(&a->feeds), *next; f; f = next) {
         next = LIST_NEXT(f, next);
         if (auth_get_key_version(a->auth, f->principal) != f->version)
-            close_feed(f, true);
+            event_stream_close(f, true);
     }
 }
 
@@ -251,14 +252,14 @@ static bool is_turn_over(const struct event_stream *f)
     return f->turn && (!t || turnlog_turn_is_finished(t));
 }
 
-static void drain_one(struct event_stream *f)
+static void event_stream_drain_one(struct event_stream *f)
 {
     CLEANUP_BUF struct buf out = {0};
     if (f->ops->drain)
         f->ops->drain(f->ctx, &out);
     if (out.len)
         event_stream_write(f, (struct str){out.p, out.len});
-    close_feed(f, false);
+    event_stream_close(f, false);
 }
 
 void event_stream_drain(struct api_context *a)
@@ -266,14 +267,14 @@ void event_stream_drain(struct api_context *a)
     for (struct event_stream *f = LIST_FIRST(&a->feeds), *next; f; f = next) {
         next = LIST_NEXT(f, next);
         if (f->stream && !is_turn_over(f))
-            drain_one(f);
+            event_stream_drain_one(f);
     }
 }
 
 void event_stream_end_all(struct api_context *a)
 {
     while (!LIST_EMPTY(&a->feeds))
-        close_feed(LIST_FIRST(&a->feeds), true);
+        event_stream_close(LIST_FIRST(&a->feeds), true);
 }
 
 size_t event_stream_count(const struct api_context *a)

@@ -56,8 +56,8 @@ struct event_stream *event_stream_start_deferred(struct api_context *a,
 /* Whether a client waits for the end of that turn. */
 bool event_stream_has_waiter(const struct api_context *a, const char *turn);
 /* Calls `each` for every turn for whose end a client waits; possibly several times for one turn. */
-void event_stream_each_awaited(const struct api_context *a,
-                               void (*each)(void *ctx, const char *turn), void *ctx);
+void event_stream_visit_awaited(const struct api_context *a,
+                                void (*each)(void *ctx, const char *turn), void *ctx);
 void event_stream_write(struct event_stream *f, struct str bytes);
 /* Whether all events so far have been sent to the client. */
 bool event_stream_is_drained(const struct event_stream *f);

@@ -45,7 +45,7 @@ void past_turns_free(struct past *p)
 
 /* ---- looking up ---- */
 
-static bool may_see(const struct past_lookup *l, const struct journal_turn *t)
+static bool past_turns_may_see(const struct past_lookup *l, const struct journal_turn *t)
 {
     const char *const owner = turn_scheduler_owner(t);
     return l->sees_all || (owner && strcmp(owner, l->principal) == 0);
@@ -55,7 +55,8 @@ static void on_found(void *ctx, enum journal_status status, const struct journal
 {
     struct past_lookup *const l = ctx;
     struct past *const p = l->past;
-    const bool shown = status == JOURNAL_DONE && !p->gone && t->ended_ms && may_see(l, t);
+    const bool shown =
+        status == JOURNAL_DONE && !p->gone && t->ended_ms && past_turns_may_see(l, t);
     l->found(l->ctx, shown ? t : NULL);
     free(l->principal);
     free(l);
@@ -168,8 +169,8 @@ static void past_turns_emit_outcome(const struct telling *t)
     t->tell(t->ctx, &ev);
 }
 
-void past_turns_tell(const struct journal_turn *turn,
-                     void (*tell)(void *ctx, const struct event *ev), void *ctx)
+void past_turns_emit_events(const struct journal_turn *turn,
+                            void (*tell)(void *ctx, const struct event *ev), void *ctx)
 {
     struct event ev;
     const struct telling t = {

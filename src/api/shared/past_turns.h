@@ -28,7 +28,7 @@ void past_turns_add(struct buf *out, const struct journal_turn *t);
 
 /* Writes the turn as events for a client that needs only the outcome: start{resumed}, usage, final
  * or error, done. */
-void past_turns_tell(const struct journal_turn *t, void (*tell)(void *ctx, const struct event *ev),
-                     void *ctx);
+void past_turns_emit_events(const struct journal_turn *t,
+                            void (*tell)(void *ctx, const struct event *ev), void *ctx);
 
 #endif

@@ -41,7 +41,7 @@ static void remote_waits_notify_host(void *ctx, const char *turn)
     loop_timer_set(w->timer, TELL_MS);
 }
 
-void remote_waits_tell(struct remote_waits *w, const char *turn)
+void remote_waits_send_update(struct remote_waits *w, const char *turn)
 {
     remote_waits_notify_host(w, turn);
 }
@@ -49,7 +49,7 @@ void remote_waits_tell(struct remote_waits *w, const char *turn)
 static void remote_waits_on_timer(void *arg)
 {
     const struct remote_waits *const w = arg;
-    event_stream_each_awaited(w->api, remote_waits_notify_host, arg);
+    event_stream_visit_awaited(w->api, remote_waits_notify_host, arg);
 }
 
 static void remote_waits_handle_call(void *ctx, struct bus_call *call, struct str body)
@@ -59,7 +59,7 @@ static void remote_waits_handle_call(void *ctx, struct bus_call *call, struct st
     const char *const id = json_string_value(json_object_get(asked, "turn"));
     const struct turnlog_turn *const t = id ? turnlog_find_turn(w->api->host.turnlog, id) : NULL;
     if (t && !t->spec.host && !turnlog_turn_is_finished(t) && w->api->abandoned)
-        abandoned_turns_hold(w->api->abandoned, id, HOLD_MS);
+        abandoned_turns_extend(w->api->abandoned, id, HOLD_MS);
     json_decref(asked);
     bus_call_answer(call, STR("{}"));
 }

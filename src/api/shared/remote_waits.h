@@ -11,7 +11,7 @@ struct remote_waits;
 struct remote_waits *remote_waits_new(struct api_context *a);
 void remote_waits_free(struct remote_waits *w); /* NULL is allowed */
 /* A client starts to wait for the turn: informs the host of the turn now, and repeatedly while
- * event_stream_each_awaited reports the turn. No effect for a turn of this host. */
-void remote_waits_tell(struct remote_waits *w, const char *turn);
+ * event_stream_visit_awaited reports the turn. No effect for a turn of this host. */
+void remote_waits_send_update(struct remote_waits *w, const char *turn);
 
 #endif

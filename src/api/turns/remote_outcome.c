@@ -43,8 +43,8 @@ static void remote_outcome_on_closed(void *ctx, bool left)
     free(f);
 }
 
-/* Answers without the outcome. */
-static void remote_outcome_on_impatient(void *arg)
+/* Answers without the outcome, which has not arrived within FETCH_MS. */
+static void remote_outcome_on_wait_end(void *arg)
 {
     const struct remote_outcome *const f = arg;
     event_stream_finish(f->stream);
@@ -61,7 +61,7 @@ void remote_turns_fetch(struct api_context *a, struct httpd_request *r,
     f->name = xstrdup(p->name);
     f->grants = p->grants;
     f->turn = xstrdup(t->spec.id);
-    f->patience = loop_timer_new(a->host.loop, remote_outcome_on_impatient, f);
+    f->patience = loop_timer_new(a->host.loop, remote_outcome_on_wait_end, f);
     loop_timer_set(f->patience, FETCH_MS);
     f->stream = event_stream_start_deferred(
         a,

@@ -57,8 +57,8 @@ static json_t *remote_turns_read(const struct remote_turns_wait *w, enum nats_cl
     return NULL;
 }
 
-static void remote_turns_ask(struct bus *bus, const char *verb, json_t *body,
-                             bus_on_answer *on_answer, struct remote_turns_wait *w)
+static void remote_turns_send_request(struct bus *bus, const char *verb, json_t *body,
+                                      bus_on_answer *on_answer, struct remote_turns_wait *w)
 {
     char *const text = json_value_text(body);
     json_decref(body);
@@ -108,8 +108,8 @@ void remote_turns_cancel(const struct api_context *a, struct httpd_request *r,
     w->turn = xstrdup(t->spec.id);
     w->name = xstrdup(p->name);
     w->grants = p->grants;
-    remote_turns_ask(a->host.bus, "cancel", json_pack("{s:s}", "turn", t->spec.id),
-                     remote_turns_on_cancelled, w);
+    remote_turns_send_request(a->host.bus, "cancel", json_pack("{s:s}", "turn", t->spec.id),
+                              remote_turns_on_cancelled, w);
 }
 
 static void remote_turns_handle_cancel(void *ctx, struct bus_call *call, struct str body)
@@ -139,7 +139,7 @@ static enum request_api_status remote_turns_parse_status(const char *name)
     return (enum request_api_status)i;
 }
 
-static void remote_turns_copy(struct buf *to, const json_t *from, const char *key)
+static void remote_turns_copy_member(struct buf *to, const json_t *from, const char *key)
 {
     const char *const text = json_string_value(json_object_get(from, key));
     buf_add_str(to, text ? text : "");
@@ -152,9 +152,9 @@ static void remote_turns_on_decided(void *ctx, enum nats_client_result result, s
     json_t *const answer = remote_turns_read(w, result, body);
     if (answer) {
         out.came = remote_turns_parse_status(json_string_value(json_object_get(answer, "came")));
-        remote_turns_copy(&out.decision, answer, "decision");
-        remote_turns_copy(&out.by, answer, "by");
-        remote_turns_copy(&out.text, answer, "text");
+        remote_turns_copy_member(&out.decision, answer, "decision");
+        remote_turns_copy_member(&out.by, answer, "by");
+        remote_turns_copy_member(&out.text, answer, "text");
         w->answer(w->request, &out);
         request_api_outcome_fini(&out);
     }
@@ -162,8 +162,8 @@ static void remote_turns_on_decided(void *ctx, enum nats_client_result result, s
     remote_turns_wait_free(w);
 }
 
-/* An absent member is null. */
-static json_t *remote_turns_object(const char *text)
+/* NULL for an absent member. */
+static json_t *remote_turns_parse_object(const char *text)
 {
     return text ? json_loads(text, 0, NULL) : NULL;
 }
@@ -174,10 +174,10 @@ void remote_turns_decide(struct bus *bus, struct httpd_request *r, const struct 
 {
     json_t *const body = json_pack(
         "{s:s, s:s, s:s, s:s*, s:o*, s:o*, s:s*, s:s*}", "turn", t->spec.id, "request", request,
-        "choice", d->choice, "text", d->text, "answers", remote_turns_object(d->answers), "args",
-        remote_turns_object(d->args), "key", user ? NULL : p->name, "operator", user);
-    remote_turns_ask(bus, "answer", body, remote_turns_on_decided,
-                     remote_turns_wait_new(r, t->spec.host, answer));
+        "choice", d->choice, "text", d->text, "answers", remote_turns_parse_object(d->answers),
+        "args", remote_turns_parse_object(d->args), "key", user ? NULL : p->name, "operator", user);
+    remote_turns_send_request(bus, "answer", body, remote_turns_on_decided,
+                              remote_turns_wait_new(r, t->spec.host, answer));
 }
 
 /* `to` and four_eyes do not restrict the operator. */

@@ -57,8 +57,8 @@ static const char *request_api_choices(const struct request_registry *r,
     return choices;
 }
 
-bool request_api_tell(const struct request_registry *r, const struct auth_principal *p,
-                      const char *turn, const struct event *ev, struct event *told)
+bool request_api_adapt_event(const struct request_registry *r, const struct auth_principal *p,
+                             const char *turn, const struct event *ev, struct event *told)
 {
     const struct tc_request *const q = &ev->u.request;
     if (ev->kind != TC_REQUEST || !q->choices)
@@ -204,7 +204,7 @@ static void request_api_set(struct buf *to, const char *text)
     buf_add_str(to, text ? text : "");
 }
 
-static void request_api_note_event(struct request_api_past *past, const struct event *ev)
+static void request_api_record_event(struct request_api_past *past, const struct event *ev)
 {
     const struct tc_request *const r = &ev->u.request;
     if (ev->kind != TC_REQUEST || strcmp(r->request_id, past->request) != 0)
@@ -225,12 +225,12 @@ static void request_api_search_events(struct turnlog *log, const char *turn,
          f && step != TURNLOG_WAIT && step != TURNLOG_OVER;) {
         step = turnlog_follower_next(f, &item);
         if (step == TURNLOG_EVENT)
-            request_api_note_event(past, shared_event_get(item.shared));
+            request_api_record_event(past, shared_event_get(item.shared));
     }
     turnlog_follower_free(f);
 }
 
-static const char *request_api_word_for(const char *choice)
+static const char *request_api_decision_word(const char *choice)
 {
     return strncmp(choice, "allow", 5) == 0  ? "allow"
            : strncmp(choice, "deny", 4) == 0 ? "deny"
@@ -256,7 +256,7 @@ static bool request_api_is_same(const struct request_api_past *past, const struc
                                 const struct request_api_decision *d)
 {
     if (!past->over || strcmp(past->by.p, p->name) != 0 ||
-        strcmp(past->decision.p, request_api_word_for(d->choice)) != 0)
+        strcmp(past->decision.p, request_api_decision_word(d->choice)) != 0)
         return false;
     return strcmp(past->decision.p, "answered") != 0 || has_same_answers(past, d);
 }
@@ -324,7 +324,7 @@ static void request_api_set_result(const struct api_context *a, const struct aut
         request_api_find_decision(a, p, rd->turn, rd->request, d, out);
     } else if (accepted == TC_COMMAND) {
         out->came = ASKED_DONE;
-        request_api_set(&out->decision, request_api_word_for(d->choice));
+        request_api_set(&out->decision, request_api_decision_word(d->choice));
         request_api_set(&out->by, p->name);
     }
 }

@@ -16,8 +16,8 @@ struct api_context;
 
 /* Adapts a request event to the principal: *told has only the choices that it may make. False: the
  * event needs no change, and *told is not set. Borrows from the event. */
-bool request_api_tell(const struct request_registry *r, const struct auth_principal *p,
-                      const char *turn, const struct event *ev, struct event *told);
+bool request_api_adapt_event(const struct request_registry *r, const struct auth_principal *p,
+                             const char *turn, const struct event *ev, struct event *told);
 /* Appends the member "requests" with the open requests that the principal may see, if any. */
 void request_api_append_turn(struct buf *out, const struct request_registry *r,
                              const struct turnlog_turn *t, const struct auth_principal *p);

@@ -116,7 +116,7 @@ void turn_api_answer(const struct api_context *a, struct httpd_request *r, int s
 }
 
 /* The id in "/turns/ID[/tail]"; owned. */
-static char *turn_api_id_of(const struct httpd_request *r)
+static char *turn_api_copy_id(const struct httpd_request *r)
 {
     static const char prefix[] = "/turns/";
     const char *const from = r->path + sizeof prefix - 1;
@@ -126,7 +126,7 @@ static char *turn_api_id_of(const struct httpd_request *r)
 const struct turnlog_turn *turn_api_find_turn(const struct turnlog *log, struct httpd_request *r,
                                               const struct auth_principal *p)
 {
-    CLEANUP_FREE char *id = turn_api_id_of(r);
+    CLEANUP_FREE char *id = turn_api_copy_id(r);
     const struct turnlog_turn *const t = turnlog_find_turn(log, id);
     if (t && turn_api_can_see(p, t))
         return t;
@@ -155,7 +155,7 @@ static bool turn_api_add_to_list(void *ctx, const struct turnlog_turn *t)
 }
 
 /* Parses "limit=N" of the query; default if it is absent or not a number. */
-static size_t limit_of(const char *query)
+static size_t turn_api_parse_limit(const char *query)
 {
     static const char name[] = "limit=";
     const char *const at = strstr(query, name);
@@ -172,7 +172,7 @@ static void turn_api_add_name(struct buf *out, const char *name)
 }
 
 /* Appends the principal and its grants, so that the page hides functions that are not granted. */
-static void add_me(struct buf *out, const struct auth_principal *p)
+static void turn_api_add_principal(struct buf *out, const struct auth_principal *p)
 {
     buf_add_str(out, ",\"me\":{");
     jsonw_member_str(out, "name", p->name);
@@ -202,11 +202,11 @@ static void turn_api_list(const struct api_context *a, struct httpd_request *r)
     if (!p)
         return;
     struct turn_api_list l = {
-        .principal = p, .requests = a->host.requests, .left = limit_of(r->query)};
+        .principal = p, .requests = a->host.requests, .left = turn_api_parse_limit(r->query)};
     buf_add_str(&l.body, "{\"turns\":[");
     turnlog_each_turn(a->host.turnlog, turn_api_add_to_list, &l);
     buf_add_char(&l.body, ']');
-    add_me(&l.body, p);
+    turn_api_add_principal(&l.body, p);
     add_agents(&l.body, a->conf);
     buf_add_str(&l.body, "}\n");
     api_http_send_json(r, 200, &l.body);
@@ -236,7 +236,7 @@ static void free_wanted(struct wanted *w)
     free(w);
 }
 
-bool turn_api_is_dismissed(const struct api_context *a, const struct turnlog_turn *t)
+bool turn_api_is_cancelled_by_shutdown(const struct api_context *a, const struct turnlog_turn *t)
 {
     return t && t->state == TURNLOG_CANCELLED && !t->started_ms && host_is_stopping(a->server);
 }
@@ -394,8 +394,8 @@ static bool read_background(const json_t *body, struct buf *why)
 }
 
 /* False with the reason in `why`. */
-static bool read_wish(struct wish *w, const struct httpd_request *r, const json_t *body,
-                      struct buf *why)
+static bool turn_api_read_request(struct wish *w, const struct httpd_request *r, const json_t *body,
+                                  struct buf *why)
 {
     w->prompt = api_http_member(body, "prompt", why);
     if (!w->prompt && !why->len)
@@ -413,12 +413,12 @@ static bool read_wish(struct wish *w, const struct httpd_request *r, const json_
     return !why->len;
 }
 
-static void begin_with(struct api_context *a, struct httpd_request *r,
-                       const struct auth_principal *p, const json_t *body)
+static void turn_api_begin_from_body(struct api_context *a, struct httpd_request *r,
+                                     const struct auth_principal *p, const json_t *body)
 {
     struct wish wish = {0};
     CLEANUP_BUF struct buf why = {0};
-    if (!read_wish(&wish, r, body, &why)) {
+    if (!turn_api_read_request(&wish, r, body, &why)) {
         api_http_error(r, 400, "invalid_value", why.p);
         return;
     }
@@ -448,7 +448,7 @@ static void turn_api_begin(struct api_context *a, struct httpd_request *r)
     const struct auth_principal *const p = auth_require_grant(a->auth, r, CONF_SUBMIT);
     json_t *const body = p ? api_http_parse_body(r) : NULL;
     if (body)
-        begin_with(a, r, p, body);
+        turn_api_begin_from_body(a, r, p, body);
     json_decref(body);
 }
 
@@ -491,7 +491,7 @@ static void turn_api_show(struct api_context *a, struct httpd_request *r)
     const struct auth_principal *const p = auth_require_grant(a->auth, r, 0);
     if (!p)
         return;
-    CLEANUP_FREE char *id = turn_api_id_of(r);
+    CLEANUP_FREE char *id = turn_api_copy_id(r);
     const struct turnlog_turn *const t = turnlog_find_turn(a->host.turnlog, id);
     if (!t)
         past_turns_find(a->past, id, p, turn_api_answer_past, r);
@@ -524,25 +524,25 @@ static const struct part {
     {"/requests/", true, request_api_handle_answer},
 };
 
-static bool turn_api_fits(const char *name, const char *text)
+static bool turn_api_path_matches(const char *name, const char *text)
 {
     const size_t len = strlen(name);
     return len > 1 && name[len - 1] == '/' ? strncmp(text, name, len) == 0 && text[len]
                                            : strcmp(text, name) == 0;
 }
 
-static const struct part *find_part(const char *path)
+static const struct part *turn_api_find_part(const char *path)
 {
     const char *const tail = path + strcspn(path, "/");
     for (size_t i = 0; *path && i < sizeof parts / sizeof *parts; i++)
-        if (turn_api_fits(parts[i].name, i ? tail : path))
+        if (turn_api_path_matches(parts[i].name, i ? tail : path))
             return &parts[i];
     return NULL;
 }
 
 static void turn_api_on_turn(void *arg, struct httpd_request *r)
 {
-    const struct part *const part = find_part(r->path + strlen("/turns/"));
+    const struct part *const part = turn_api_find_part(r->path + strlen("/turns/"));
     if (!part)
         api_http_error(r, 404, "not_found", "There is nothing at this path.");
     else if (part->posts != (strcmp(r->method, "POST") == 0))

@@ -31,7 +31,7 @@ const struct turnlog_turn *turn_api_find_turn(const struct turnlog *log, struct 
 /* Answers with the reason why turn_scheduler_submit refused the turn. */
 void turn_api_send_refusal(struct httpd_request *r, const struct conversations_result *why);
 /* Whether a queued turn was removed because the host shuts down; the client may send it again. */
-bool turn_api_is_dismissed(const struct api_context *a, const struct turnlog_turn *t);
+bool turn_api_is_cancelled_by_shutdown(const struct api_context *a, const struct turnlog_turn *t);
 #define TURNS_DISMISSED                                                                            \
     "turncast is shutting down and did not start this turn; send the request again after the "     \
     "restart."

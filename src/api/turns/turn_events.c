@@ -31,8 +31,8 @@ static void turn_events_add_event(void *ctx, struct buf *out, const struct turnl
 {
     const struct following *const f = ctx;
     struct event told;
-    if (!request_api_tell(f->requests, &f->principal, f->turn, shared_event_get(item->shared),
-                          &told)) {
+    if (!request_api_adapt_event(f->requests, &f->principal, f->turn,
+                                 shared_event_get(item->shared), &told)) {
         turn_events_add_line(out, item->seq, item->shared);
         return;
     }
@@ -72,7 +72,7 @@ static const struct event_stream_ops ops = {.event = turn_events_add_event,
                                             .closed = on_unfollowed};
 
 /* Last-Event-ID of the client; 0 if absent or not a number. */
-static uint64_t last_id(const struct httpd_request *r)
+static uint64_t turn_events_parse_last_id(const struct httpd_request *r)
 {
     const char *const text = httpd_find_header(r, "Last-Event-ID");
     char *end;
@@ -96,7 +96,7 @@ void turn_events_handle_turn(struct api_context *a, struct httpd_request *r)
         .ctx = f,
         .turn = t->spec.id,
         .principal = p->name,
-        .after = last_id(r),
+        .after = turn_events_parse_last_id(r),
         .sees_all = a->is_operator || a->conf->http.sees_all,
     };
     event_stream_start(a, &spec, api_http_stream(r, NULL, 0));
