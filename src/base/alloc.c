@@ -28,25 +28,25 @@ void *alloc_check(void *p, size_t n)
     alloc_exit_exhausted(what);
 }
 
-/* Allocates at least one byte, so that NULL always means failure. */
-static size_t at_least_one(size_t n)
+/* Requests at least one byte, so that NULL always means failure. */
+static size_t alloc_at_least_one(size_t n)
 {
     return n ? n : 1;
 }
 
 void *xmalloc(size_t n)
 {
-    return alloc_check(malloc(at_least_one(n)), n);
+    return alloc_check(malloc(alloc_at_least_one(n)), n);
 }
 
 void *xcalloc(size_t n, size_t size)
 {
-    return alloc_check(calloc(at_least_one(n), at_least_one(size)), n);
+    return alloc_check(calloc(alloc_at_least_one(n), alloc_at_least_one(size)), n);
 }
 
 void *xrealloc(void *p, size_t n)
 {
-    return alloc_check(realloc(p, at_least_one(n)), n);
+    return alloc_check(realloc(p, alloc_at_least_one(n)), n);
 }
 
 void *alloc_grow(void *array, size_t n, size_t *cap, size_t size)

@@ -21,7 +21,7 @@ struct arena_block {
     _Alignas(max_align_t) char bytes[];
 };
 
-static void free_chain(struct arena_block *block)
+static void arena_free_chain(struct arena_block *block)
 {
     while (block) {
         struct arena_block *const older = block->older;
@@ -32,12 +32,12 @@ static void free_chain(struct arena_block *block)
 
 void arena_fini(struct arena *a)
 {
-    free_chain(a->head);
+    arena_free_chain(a->head);
     *a = (struct arena){0};
 }
 
 /* Removes the largest block that a reset may keep from the chain. */
-static struct arena_block *take_keeper(struct arena_block **chain)
+static struct arena_block *arena_remove_kept_block(struct arena_block **chain)
 {
     struct arena_block **best = NULL;
     for (struct arena_block **at = chain; *at; at = &(*at)->older)
@@ -61,8 +61,8 @@ void arena_reset(struct arena *a)
         return;
     }
     /* Under the address sanitizer, memory used after a reset is detected. */
-    struct arena_block *const keeper = ASAN_ENABLED ? NULL : take_keeper(&a->head);
-    free_chain(a->head);
+    struct arena_block *const keeper = ASAN_ENABLED ? NULL : arena_remove_kept_block(&a->head);
+    arena_free_chain(a->head);
     a->head = keeper;
     if (!keeper)
         return;
@@ -83,7 +83,7 @@ static void add_block(struct arena *a, size_t n)
     a->head = block;
 }
 
-static char *bump(struct arena *a, size_t n, size_t align)
+static char *arena_take_from_block(struct arena *a, size_t n, size_t align)
 {
     ASSERT(n <= SIZE_MAX / 4);
     struct arena_block *block = a->head;
@@ -100,12 +100,12 @@ static char *bump(struct arena *a, size_t n, size_t align)
 
 void *arena_alloc(struct arena *a, size_t n)
 {
-    return memset(bump(a, n, _Alignof(max_align_t)), 0, n);
+    return memset(arena_take_from_block(a, n, _Alignof(max_align_t)), 0, n);
 }
 
 char *arena_alloc_bytes(struct arena *a, size_t n)
 {
-    return bump(a, n, 1);
+    return arena_take_from_block(a, n, 1);
 }
 
 char *arena_strdup(struct arena *a, const char *s)

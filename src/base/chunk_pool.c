@@ -29,7 +29,7 @@ static struct pool_chunk *make_chunk(size_t cap, size_t alive)
     return chunk;
 }
 
-static void let_go(struct pool_chunk *chunk, size_t n)
+static void chunk_pool_release_refs(struct pool_chunk *chunk, size_t n)
 {
     size_t alive = atomic_load_explicit(&chunk->alive, memory_order_acquire);
     if (alive != n)
@@ -39,18 +39,18 @@ static void let_go(struct pool_chunk *chunk, size_t n)
         free(chunk);
 }
 
-static void leave_chunk(struct chunk_pool *s)
+static void chunk_pool_leave_chunk(struct chunk_pool *s)
 {
     ASSERT(s->made < FILLING);
     ASSERT(s->chunk || !s->made);
     if (s->chunk)
-        let_go(s->chunk, FILLING - s->made);
+        chunk_pool_release_refs(s->chunk, FILLING - s->made);
     *s = (struct chunk_pool){.taken = s->taken};
 }
 
 static void chunk_pool_begin_chunk(struct chunk_pool *s, size_t cap)
 {
-    leave_chunk(s);
+    chunk_pool_leave_chunk(s);
     s->chunk = make_chunk(cap, FILLING);
     s->at = s->chunk->bytes;
     s->room = cap;
@@ -88,11 +88,11 @@ void *chunk_pool_alloc(struct chunk_pool *s, size_t n, struct pool_chunk **chunk
 
 void chunk_pool_finish(struct chunk_pool *s)
 {
-    leave_chunk(s);
+    chunk_pool_leave_chunk(s);
     s->taken = 0;
 }
 
 void chunk_pool_release(struct pool_chunk *chunk)
 {
-    let_go(chunk, 1);
+    chunk_pool_release_refs(chunk, 1);
 }

@@ -183,7 +183,7 @@ static int read_envelope(struct codec_envelope *e, const char *line, size_t len)
     return json_reader_finish(&j);
 }
 
-static bool takes(enum field_type type, enum json_type given)
+static bool codec_accepts_type(enum field_type type, enum json_type given)
 {
     switch (type) {
     case FIELD_STR:
@@ -239,7 +239,7 @@ static bool set_field(struct codec_decoder *d, const struct event_field *f, void
     struct json j;
     json_init(&j, value.p, value.len);
     const enum json_type given = json_reader_peek(&j);
-    if (!takes(f->type, given))
+    if (!codec_accepts_type(f->type, given))
         return false;
     void *const at = (char *)base + f->offset;
     if (field_is_text(f))
@@ -260,7 +260,7 @@ static const struct event_field *find_field(const struct event_field *f, struct 
     return f->key ? f : NULL;
 }
 
-static void keep_stranger(struct codec_decoder *d, struct str key, struct str value)
+static void codec_retain_unknown_member(struct codec_decoder *d, struct str key, struct str value)
 {
     buf_add_char(&d->strangers, ',');
     json_reader_compact(&d->strangers, (struct str){key.p - 1, key.len + 2}); /* including its
@@ -282,7 +282,7 @@ static void codec_read_member(struct codec_decoder *d, struct str key, struct st
         else if (f->required)
             d->why = arena_sprintf(d->arena, "%s.%s: wrong type", kind_name(d->ev->kind), f->key);
         else
-            keep_stranger(d, key, value);
+            codec_retain_unknown_member(d, key, value);
         return;
     }
     f = find_field(event_meta_fields(), key);
@@ -291,11 +291,11 @@ static void codec_read_member(struct codec_decoder *d, struct str key, struct st
     if (f && f->type == FIELD_OBJECT && *value.p == '{')
         d->x = value;
     else if (!f || !set_field(d, f, &d->ev->meta, value))
-        keep_stranger(d, key, value);
+        codec_retain_unknown_member(d, key, value);
 }
 
 /* Builds meta.x from the payload's own x and from unknown members. */
-static void join_x(struct codec_decoder *d)
+static void codec_join_unknown_members(struct codec_decoder *d)
 {
     struct tc_meta *const meta = &d->ev->meta;
     meta->x = json_reader_compact_dup(d->arena, d->x, NULL);
@@ -335,11 +335,11 @@ static void codec_read_payload(struct codec_decoder *d, struct str payload)
     if (!d->why)
         check_required(d);
     if (!d->why)
-        join_x(d);
+        codec_join_unknown_members(d);
     buf_fini(&d->strangers);
 }
 
-static const char *name_or_empty(struct arena *a, struct str raw)
+static const char *codec_name_or_empty(struct arena *a, struct str raw)
 {
     return raw.p ? json_reader_unescape(a, raw, NULL) : "";
 }
@@ -363,9 +363,9 @@ static const char *codec_parse(struct event *ev, struct arena *a, const char *li
     event_init(ev, (enum tc_kind)kind);
     ev->meta.ts = isfinite(e.ts) ? e.ts + 0.0 : -1;
     ev->meta.seq = e.seq > 0 ? (uint64_t)e.seq : 0;
-    ev->meta.correlation_id = name_or_empty(a, e.correlation_id);
-    ev->meta.session_id = name_or_empty(a, e.session_id);
-    ev->meta.src = name_or_empty(a, e.src);
+    ev->meta.correlation_id = codec_name_or_empty(a, e.correlation_id);
+    ev->meta.session_id = codec_name_or_empty(a, e.session_id);
+    ev->meta.src = codec_name_or_empty(a, e.src);
     struct codec_decoder d = {.ev = ev, .arena = a};
     codec_read_payload(&d, e.payload);
     return d.why;

@@ -108,18 +108,19 @@ static const char *pointer_at(const struct event *ev, size_t at)
     return *(const char *const *)(const void *)((const char *)ev + at);
 }
 
-static size_t length_of(const struct shared_text *t, const char *text, const struct event *ev)
+static size_t shared_event_text_length(const struct shared_text *t, const char *text,
+                                       const struct event *ev)
 {
     return t->len_at ? *(const size_t *)(const void *)((const char *)ev + t->len_at) : strlen(text);
 }
 
-static void find_texts(struct shared_text_list *all, const struct event *ev)
+static void shared_event_collect_texts(struct shared_text_list *all, const struct event *ev)
 {
     size_t count = 0, bytes = 0;
     for (const struct shared_text *t = texts_of(ev->kind); t->at; t++) {
         struct str text = {pointer_at(ev, t->at), 0};
         if (text.p)
-            text.len = length_of(t, text.p, ev);
+            text.len = shared_event_text_length(t, text.p, ev);
         else if (t->dflt.p || t->len_at)
             text = t->dflt;
         else
@@ -154,7 +155,7 @@ static void copy_texts(struct shared_event *shared, const struct shared_text_lis
 struct shared_event *shared_event_new_in_pool(struct chunk_pool *slab, const struct event *ev)
 {
     struct shared_text_list texts;
-    find_texts(&texts, ev);
+    shared_event_collect_texts(&texts, ev);
 
     struct pool_chunk *chunk;
     struct shared_event *const shared =
@@ -191,8 +192,9 @@ struct shared_event *shared_event_ref(struct shared_event *shared)
     return shared_event_ref_many(shared, 1);
 }
 
-/* The holder of the only reference need not write the counter. */
-static bool is_last(struct shared_event *shared)
+/* Whether this was the last reference, which is released. The holder of the only reference need not
+ * write the counter. */
+static bool shared_event_release_last(struct shared_event *shared)
 {
     unsigned refs = atomic_load_explicit(&shared->refs, memory_order_acquire);
     if (refs != 1)
@@ -203,7 +205,7 @@ static bool is_last(struct shared_event *shared)
 
 void shared_event_unref(struct shared_event *shared)
 {
-    if (!shared || !is_last(shared))
+    if (!shared || !shared_event_release_last(shared))
         return;
     struct shared_line *const line = atomic_load_explicit(&shared->line, memory_order_relaxed);
     if (line && !shared->line_placed)
@@ -238,7 +240,7 @@ static const struct shared_line busy;
 
 /* The line if it exists; otherwise tries to become the encoding thread, and returns the previous
  * pointer. */
-static struct shared_line *claim_line(struct shared_event *shared)
+static struct shared_line *shared_event_claim_line(struct shared_event *shared)
 {
     struct shared_line *line = atomic_load_explicit(&shared->line, memory_order_acquire);
     if (line || !atomic_compare_exchange_strong_explicit(
@@ -251,13 +253,13 @@ static struct shared_line *claim_line(struct shared_event *shared)
 
 bool shared_event_encode_line(struct shared_event *shared)
 {
-    return claim_line(shared) != BUSY;
+    return shared_event_claim_line(shared) != BUSY;
 }
 
 const char *shared_event_json_line(struct shared_event *shared, size_t *len)
 {
     struct shared_line *line;
-    while ((line = claim_line(shared)) == BUSY)
+    while ((line = shared_event_claim_line(shared)) == BUSY)
         sched_yield();
     if (len)
         *len = line->len;
@@ -267,7 +269,7 @@ const char *shared_event_json_line(struct shared_event *shared, size_t *len)
 /* ---- serialised form ---- */
 
 /* The part of the struct that an event of that kind uses. */
-static size_t used_bytes(enum tc_kind kind)
+static size_t shared_event_used_bytes(enum tc_kind kind)
 {
 #define K(lower, UPPER, gate, pressure)                                                            \
     [TC_##UPPER] = offsetof(struct event, u) + sizeof(struct tc_##lower),
@@ -277,7 +279,8 @@ static size_t used_bytes(enum tc_kind kind)
 }
 
 /* A pointer becomes the offset of its text, from 1 on; 0: NULL. */
-static inline void flatten_pointer(char *to, const struct shared_event *shared, size_t at)
+static inline void shared_event_store_pointer(char *to, const struct shared_event *shared,
+                                              size_t at)
 {
     const char *const text = pointer_at(&shared->front.event, at);
     const uintptr_t place = text ? (uintptr_t)(text - shared->text) + 1 : 0;
@@ -285,7 +288,7 @@ static inline void flatten_pointer(char *to, const struct shared_event *shared, 
 }
 
 /* A separate function without a loop for each kind, because it runs for each event and instance. */
-#define TEXT_AT(at, len_at, dflt, dflt_len) flatten_pointer(to, shared, at);
+#define TEXT_AT(at, len_at, dflt, dflt_len) shared_event_store_pointer(to, shared, at);
 #define FLAG_AT(at)
 #define TRI_AT(at)
 #define K(lower, UPPER, gate, pressure)                                                            \
@@ -325,7 +328,7 @@ static size_t line_bytes(struct str line)
 
 static size_t texts_at(enum tc_kind kind)
 {
-    return sizeof(struct serialized_event) + used_bytes(kind);
+    return sizeof(struct serialized_event) + shared_event_used_bytes(kind);
 }
 
 static size_t line_at(enum tc_kind kind, size_t text_bytes)
@@ -338,7 +341,7 @@ size_t shared_event_serialized_size(const struct shared_event *shared, struct st
     return line_at(shared->front.event.kind, text_bytes(shared)) + line_bytes(line);
 }
 
-static void flatten_line(char *to, struct str line)
+static void shared_event_store_line(char *to, struct str line)
 {
     struct shared_line *const flat = (struct shared_line *)(void *)to;
     flat->len = line.len;
@@ -356,7 +359,7 @@ void shared_event_serialize(char *to, const struct shared_event *shared, struct 
     flatten_event(to + sizeof(struct serialized_event), shared);
     memcpy(to + texts, shared->text, text_bytes(shared));
     if (line.p)
-        flatten_line(to + lines, line);
+        shared_event_store_line(to + lines, line);
 }
 
 /* Whether a value in memory is invalid for a member of that type. */
@@ -367,16 +370,17 @@ static inline bool is_flag(const struct shared_event *shared, size_t at)
     return flag <= 1;
 }
 
-static inline bool is_tri(const struct shared_event *shared, size_t at)
+static inline bool shared_event_is_tristate(const struct shared_event *shared, size_t at)
 {
     int tri;
     memcpy(&tri, (const char *)&shared->front.event + at, sizeof tri);
     return tri >= -1 && tri <= 1;
 }
 
-/* Texts with a length end there; others, at the latest, at the last NUL (find_texts_of). */
-static inline bool raise_pointer(struct shared_event *shared, struct str texts, size_t at,
-                                 size_t len_at, const char *dflt)
+/* Texts with a length end there; others, at the latest, at the last NUL (shared_event_check_texts).
+ */
+static inline bool shared_event_restore_pointer(struct shared_event *shared, struct str texts,
+                                                size_t at, size_t len_at, const char *dflt)
 {
     char *const base = (char *)&shared->front.event;
     const char **const text = (const char **)(void *)(base + at);
@@ -391,9 +395,10 @@ static inline bool raise_pointer(struct shared_event *shared, struct str texts, 
     return true;
 }
 
-#define TEXT_AT(at, len_at, dflt, dflt_len) &&raise_pointer(shared, texts, at, len_at, dflt)
+#define TEXT_AT(at, len_at, dflt, dflt_len)                                                        \
+    &&shared_event_restore_pointer(shared, texts, at, len_at, dflt)
 #define FLAG_AT(at) &&is_flag(shared, at)
-#define TRI_AT(at) &&is_tri(shared, at)
+#define TRI_AT(at) &&shared_event_is_tristate(shared, at)
 #define K(lower, UPPER, gate, pressure)                                                            \
     static bool raise_##lower(struct shared_event *shared, const struct event *ev,                 \
                               struct str texts)                                                    \
@@ -418,7 +423,7 @@ static bool raise_event(struct shared_event *shared, const struct event *ev, str
 }
 
 /* Kinds and flags are validated before they are used as such. */
-static bool has_sane_head(const char *flat, size_t len)
+static bool shared_event_is_head_valid(const char *flat, size_t len)
 {
     unsigned kind;
     unsigned char hidden;
@@ -433,7 +438,7 @@ static bool has_sane_head(const char *flat, size_t len)
 }
 
 /* Checks that the texts, and the line if there is one, end inside. NULL: they do not. */
-static const char *find_texts_of(const char *flat, size_t len, enum tc_kind kind)
+static const char *shared_event_check_texts(const char *flat, size_t len, enum tc_kind kind)
 {
     const struct serialized_event *const head = (const struct serialized_event *)(const void *)flat;
     const size_t texts = texts_at(kind), bytes = head->text_bytes, line = line_at(kind, bytes);
@@ -452,11 +457,11 @@ static bool is_line(const char *at, size_t bytes)
 
 struct shared_event *shared_event_attach(struct buf *place, const char *flat, size_t len)
 {
-    if (!has_sane_head(flat, len))
+    if (!shared_event_is_head_valid(flat, len))
         return NULL;
     const struct serialized_event *const head = (const struct serialized_event *)(const void *)flat;
     const struct event *const ev = (const struct event *)(const void *)(flat + sizeof *head);
-    const char *const texts = find_texts_of(flat, len, ev->kind);
+    const char *const texts = shared_event_check_texts(flat, len, ev->kind);
     if (!texts)
         return NULL;
     const char *const line = flat + len - head->line_bytes;

@@ -12,7 +12,7 @@ struct doc_walk_state {
 };
 
 /* Number of spans that start before `at`. */
-static size_t started_before(const struct doc *d, size_t at)
+static size_t doc_count_started_before(const struct doc *d, size_t at)
 {
     size_t low = 0, high = d->count;
     while (low < high) {
@@ -33,7 +33,7 @@ const struct doc_span *doc_get_parent(const struct doc *d, const struct doc_span
 /* Spans nest, so every open span contains the span that started last, or is that span. */
 const struct doc_span *doc_find_innermost(const struct doc *d, size_t at)
 {
-    const size_t started = started_before(d, at);
+    const size_t started = doc_count_started_before(d, at);
     const struct doc_span *s = started ? &d->spans[started - 1] : NULL;
     while (s && s->end <= at)
         s = doc_get_parent(d, s);
@@ -51,7 +51,7 @@ static void doc_leave(struct doc_walk_state *w)
     w->visitor->close(w->arg, w->open[--w->depth]);
 }
 
-static void enter_around(struct doc_walk_state *w)
+static void doc_enter_enclosing_spans(struct doc_walk_state *w)
 {
     const struct doc_span *chain[DOC_DEPTH];
     unsigned n = 0;
@@ -62,7 +62,7 @@ static void enter_around(struct doc_walk_state *w)
         doc_enter(w, chain[--n]);
 }
 
-static void text_until(struct doc_walk_state *w, size_t end)
+static void doc_visit_text_until(struct doc_walk_state *w, size_t end)
 {
     if (end > w->at)
         w->visitor->text(w->arg, (struct str){w->doc->text.p + w->at, end - w->at});
@@ -70,24 +70,25 @@ static void text_until(struct doc_walk_state *w, size_t end)
 }
 
 /* Visits text and span ends up to and including `limit`. */
-static void run_until(struct doc_walk_state *w, size_t limit)
+static void doc_visit_until(struct doc_walk_state *w, size_t limit)
 {
     while (w->depth > 0 && w->open[w->depth - 1]->end <= limit) {
-        text_until(w, w->open[w->depth - 1]->end);
+        doc_visit_text_until(w, w->open[w->depth - 1]->end);
         doc_leave(w);
     }
-    text_until(w, limit);
+    doc_visit_text_until(w, limit);
 }
 
 void doc_walk(const struct doc *d, struct doc_range r, const struct doc_visitor *v, void *arg)
 {
     struct doc_walk_state w = {.doc = d, .visitor = v, .arg = arg, .at = r.from};
-    enter_around(&w);
-    for (size_t i = started_before(d, r.from); i < d->count && d->spans[i].start < r.to; i++) {
-        run_until(&w, d->spans[i].start);
+    doc_enter_enclosing_spans(&w);
+    for (size_t i = doc_count_started_before(d, r.from); i < d->count && d->spans[i].start < r.to;
+         i++) {
+        doc_visit_until(&w, d->spans[i].start);
         doc_enter(&w, &d->spans[i]);
     }
-    run_until(&w, r.to);
+    doc_visit_until(&w, r.to);
     while (w.depth > 0)
         doc_leave(&w);
 }

@@ -29,7 +29,7 @@ static const char *link_url_after(const char *url, const char *prefix)
     return strncasecmp(url, prefix, n) == 0 ? url + n : NULL;
 }
 
-static const char *after_web(const char *url)
+static const char *link_url_after_web_scheme(const char *url)
 {
     const char *rest = link_url_after(url, "https://");
     return rest ? rest : link_url_after(url, "http://");
@@ -60,7 +60,7 @@ static bool is_bracketed(const char *p, size_t n)
 }
 
 /* Accepts at least two non-empty labels, the last one with at least two characters. */
-static bool is_dotted(const char *p, size_t n)
+static bool link_url_is_dotted_host(const char *p, size_t n)
 {
     size_t at = 0, label = 0, dots = 0;
     for (; at < n && p[at] != ':'; at++) {
@@ -75,12 +75,13 @@ static bool is_dotted(const char *p, size_t n)
 static bool has_public_host(const char *rest)
 {
     const size_t n = strcspn(rest, "/?#");
-    return n > 0 && n < 256 && (*rest == '[' ? is_bracketed(rest, n) : is_dotted(rest, n));
+    return n > 0 && n < 256 &&
+           (*rest == '[' ? is_bracketed(rest, n) : link_url_is_dotted_host(rest, n));
 }
 
 bool link_url_is_telegram_safe(const char *url)
 {
-    const char *rest = after_web(url);
+    const char *rest = link_url_after_web_scheme(url);
     if (rest)
         return has_public_host(rest);
     rest = link_url_after(url, "tg://");
@@ -91,7 +92,7 @@ bool link_url_is_telegram_safe(const char *url)
 
 bool link_url_is_web(const char *url)
 {
-    const char *rest = after_web(url);
+    const char *rest = link_url_after_web_scheme(url);
     return rest && *rest;
 }
 
@@ -107,6 +108,7 @@ static bool link_url_is_text(const char *s, struct str label)
 
 bool link_url_equals_label(const char *url, struct str label)
 {
-    return link_url_is_text(url, label) || link_url_is_text(after_web(url), label) ||
+    return link_url_is_text(url, label) ||
+           link_url_is_text(link_url_after_web_scheme(url), label) ||
            link_url_is_text(link_url_after(url, "mailto:"), label);
 }

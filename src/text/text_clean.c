@@ -9,7 +9,7 @@
 #define ESC 0x1b
 #define BEL 0x07
 
-static bool is_left_out(uint32_t cp)
+static bool text_clean_is_removed(uint32_t cp)
 {
     return (cp >= 0x2028 && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069) || cp == 0xfeff;
 }
@@ -22,7 +22,7 @@ static bool is_control(uint32_t cp)
 void text_clean_append_char(struct buf *out, uint32_t cp)
 {
     char bytes[4];
-    if (is_left_out(cp))
+    if (text_clean_is_removed(cp))
         return;
     if (cp != 0 && is_control(cp))
         cp = ' ';

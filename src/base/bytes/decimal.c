@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* Rounds to that many digits; *exact: they read back as v. */
-static struct decimal rounded(double v, int precision, bool *exact)
+static struct decimal decimal_round(double v, int precision, bool *exact)
 {
     char text[40];
     snprintf(text, sizeof text, "%.*e", precision - 1, v);
@@ -27,7 +27,7 @@ struct decimal decimal_shortest(double v)
     bool exact = false;
     struct decimal d = {0};
     for (int precision = v < 0x1p-1022 ? 1 : 15; precision <= 17 && !exact; precision++)
-        d = rounded(v, precision, &exact);
+        d = decimal_round(v, precision, &exact);
     return d;
 }
 

@@ -33,7 +33,7 @@ static const struct utf8_lead leads[256] = {
 
 /* Length of the character at p (not ASCII, n > 0), or 0 if it is ill-formed: *bad is then the
  * length of its maximal subpart. */
-static size_t multibyte(const char *p, size_t n, size_t *bad)
+static size_t utf8_multibyte_length(const char *p, size_t n, size_t *bad)
 {
     const unsigned char *const s = (const unsigned char *)p;
     const struct utf8_lead *const lead = &leads[s[0]];
@@ -46,7 +46,7 @@ static size_t multibyte(const char *p, size_t n, size_t *bad)
     return lead->len;
 }
 
-static bool is_tail(char c)
+static bool utf8_is_tail_byte(char c)
 {
     return (signed char)c < -64; /* 80..BF */
 }
@@ -55,9 +55,10 @@ static bool is_tail(char c)
 static size_t common_multibyte(const char *p, size_t n)
 {
     const unsigned char lead = (unsigned char)*p;
-    if (n >= 2 && lead >= 0xc2 && lead <= 0xdf && is_tail(p[1]))
+    if (n >= 2 && lead >= 0xc2 && lead <= 0xdf && utf8_is_tail_byte(p[1]))
         return 2;
-    if (n >= 3 && lead >= 0xe1 && lead <= 0xec && is_tail(p[1]) && is_tail(p[2]))
+    if (n >= 3 && lead >= 0xe1 && lead <= 0xec && utf8_is_tail_byte(p[1]) &&
+        utf8_is_tail_byte(p[2]))
         return 3;
     return 0;
 }
@@ -68,7 +69,7 @@ size_t utf8_multibyte_prefix(const char *p, size_t n)
     while (i < n) {
         size_t len = common_multibyte(p + i, n - i);
         if (!len)
-            len = multibyte(p + i, n - i, &bad);
+            len = utf8_multibyte_length(p + i, n - i, &bad);
         if (!len)
             break;
         i += len;
@@ -104,7 +105,7 @@ size_t utf8_count(const char *p, size_t n)
         tails += ones * UINT64_C(0x0101010101010101) >> 56;
     }
     for (; i < n; i++)
-        tails += is_tail(p[i]);
+        tails += utf8_is_tail_byte(p[i]);
     return n - tails;
 }
 
@@ -119,7 +120,7 @@ size_t utf8_repair(struct buf *out, const char *p, size_t n)
         if (!n)
             break;
         size_t bad;
-        multibyte(p, n, &bad);
+        utf8_multibyte_length(p, n, &bad);
         buf_add_str(out, REPLACEMENT);
         repairs++;
         p += bad;
@@ -128,7 +129,7 @@ size_t utf8_repair(struct buf *out, const char *p, size_t n)
     return repairs;
 }
 
-static char tail(uint32_t bits)
+static char utf8_tail_byte(uint32_t bits)
 {
     return (char)(0x80 | (bits & 0x3f));
 }
@@ -143,19 +144,19 @@ size_t utf8_encode(char *out, uint32_t cp)
     }
     if (cp < 0x800) {
         out[0] = (char)(0xc0 | cp >> 6);
-        out[1] = tail(cp);
+        out[1] = utf8_tail_byte(cp);
         return 2;
     }
     if (cp < 0x10000) {
         out[0] = (char)(0xe0 | cp >> 12);
-        out[1] = tail(cp >> 6);
-        out[2] = tail(cp);
+        out[1] = utf8_tail_byte(cp >> 6);
+        out[2] = utf8_tail_byte(cp);
         return 3;
     }
     out[0] = (char)(0xf0 | cp >> 18);
-    out[1] = tail(cp >> 12);
-    out[2] = tail(cp >> 6);
-    out[3] = tail(cp);
+    out[1] = utf8_tail_byte(cp >> 12);
+    out[2] = utf8_tail_byte(cp >> 6);
+    out[3] = utf8_tail_byte(cp);
     return 4;
 }
 

@@ -75,7 +75,7 @@ static const uint32_t marks[][2] = {
     {0x1f3fb, 0x1f3ff}, {0xe0020, 0xe01ef},
 };
 
-static bool continues(uint32_t cp)
+static bool utf8_continues_grapheme(uint32_t cp)
 {
     size_t low = 0, high = sizeof marks / sizeof marks[0];
     while (low < high) {
@@ -128,7 +128,8 @@ static bool splits_grapheme(const char *p, size_t n, size_t at)
     const uint32_t before = char_before(p, at, &ignored);
     if (next < 0x80)
         return before == '\r' && next == '\n';
-    return before == ZWJ || continues(next) || (is_regional(next) && splits_flag(p, at));
+    return before == ZWJ || utf8_continues_grapheme(next) ||
+           (is_regional(next) && splits_flag(p, at));
 }
 
 size_t utf8_truncated_len(const char *p, size_t n, size_t max)

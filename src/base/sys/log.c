@@ -112,7 +112,7 @@ static void add_redacted(struct buf *line, struct str text, bool json)
     log_add_escaped(line, (struct str){masked.p, masked.len}, json);
 }
 
-static void compose(struct buf *line, enum log_level level, const char *name, struct str text)
+static void log_compose(struct buf *line, enum log_level level, const char *name, struct str text)
 {
     const bool json = setup.format == LOG_JSON;
     char now[32];
@@ -128,7 +128,7 @@ static void compose(struct buf *line, enum log_level level, const char *name, st
 }
 
 /* A single write, so that lines of several threads and processes do not mix. */
-static void emit(const struct buf *line)
+static void log_emit(const struct buf *line)
 {
     ssize_t n;
     do
@@ -153,7 +153,7 @@ void log_write(enum log_level level, const char *name, const char *fmt, ...)
         errno = saved;
         return;
     }
-    compose(&line, level, name, (struct str){text.p, text.len});
-    emit(&line);
+    log_compose(&line, level, name, (struct str){text.p, text.len});
+    log_emit(&line);
     errno = saved;
 }

@@ -41,7 +41,7 @@ static struct redact_needle *log_redact_find(const char *text)
 /* Operation on each form of a secret; the caller owns the text. Lock: write. */
 typedef void needle_fn(const char *text);
 
-static void add_needle(const char *text)
+static void log_redact_add_needle(const char *text)
 {
     struct redact_needle *const known = log_redact_find(text);
     if (known) {
@@ -120,7 +120,7 @@ static void visit_base64(const char *secret, size_t before, const char *alphabet
     visit_needle(&needle, act);
 }
 
-static void visit_spellings(const char *secret, needle_fn *act)
+static void log_redact_visit_spellings(const char *secret, needle_fn *act)
 {
     if (strlen(secret) < SECRET_MIN)
         return;
@@ -138,12 +138,12 @@ static void visit_spellings(const char *secret, needle_fn *act)
 
 void log_add_secret(const char *secret)
 {
-    visit_spellings(secret, add_needle);
+    log_redact_visit_spellings(secret, log_redact_add_needle);
 }
 
 void log_remove_secret(const char *secret)
 {
-    visit_spellings(secret, remove_needle);
+    log_redact_visit_spellings(secret, remove_needle);
 }
 
 void log_forget_secrets(void)
@@ -158,16 +158,16 @@ void log_forget_secrets(void)
     pthread_rwlock_unlock(&secrets.lock);
 }
 
-static bool is_among(char c, const char *set)
+static bool log_redact_is_in_set(char c, const char *set)
 {
     return c && strchr(set, c);
 }
 
 /* Length of the run of bytes of the set from byte `from` on. */
-static size_t span(struct str s, size_t from, const char *set)
+static size_t log_redact_span(struct str s, size_t from, const char *set)
 {
     size_t n = from;
-    while (n < s.len && is_among(s.p[n], set))
+    while (n < s.len && log_redact_is_in_set(s.p[n], set))
         n++;
     return n - from;
 }
@@ -189,7 +189,7 @@ static struct redact_match match_prefixed(struct str s)
         size_t n = 0;
         while (n < s.len && prefix[n] && (prefix[n] == '?' || prefix[n] == s.p[n]))
             n++;
-        const size_t rest = prefix[n] ? 0 : span(s, n, LETTERS DIGITS "-_");
+        const size_t rest = prefix[n] ? 0 : log_redact_span(s, n, LETTERS DIGITS "-_");
         if (rest >= tokens[i].least)
             return (struct redact_match){0, n + rest};
     }
@@ -201,10 +201,10 @@ static struct redact_match match_bot(struct str s)
 {
     if (!str_has_prefix(s, STR("bot")))
         return (struct redact_match){0};
-    const size_t colon = 3 + span(s, 3, DIGITS);
+    const size_t colon = 3 + log_redact_span(s, 3, DIGITS);
     if (colon == 3 || colon == s.len || s.p[colon] != ':')
         return (struct redact_match){0};
-    const size_t rest = span(s, colon + 1, LETTERS DIGITS "-_");
+    const size_t rest = log_redact_span(s, colon + 1, LETTERS DIGITS "-_");
     return (struct redact_match){0, rest ? colon + 1 + rest : 0};
 }
 
@@ -219,8 +219,8 @@ static struct redact_match match_bearer(struct str s)
     const struct str word = STR("bearer ");
     if (!has_word(s, word))
         return (struct redact_match){0};
-    const size_t start = word.len + span(s, word.len, " ");
-    const size_t len = span(s, start, LETTERS DIGITS "-._~+/=");
+    const size_t start = word.len + log_redact_span(s, word.len, " ");
+    const size_t len = log_redact_span(s, start, LETTERS DIGITS "-._~+/=");
     return (struct redact_match){start, len >= SECRET_MIN ? len : 0};
 }
 
@@ -230,13 +230,13 @@ static struct redact_match match_authorization(struct str s)
     const struct str word = STR("authorization");
     if (!has_word(s, word))
         return (struct redact_match){0};
-    size_t start = word.len + span(s, word.len, "\"' ");
+    size_t start = word.len + log_redact_span(s, word.len, "\"' ");
     if (start == s.len || (s.p[start] != ':' && s.p[start] != '='))
         return (struct redact_match){0};
     start++;
-    start += span(s, start, "\"' ");
+    start += log_redact_span(s, start, "\"' ");
     size_t end = start;
-    while (end < s.len && !is_among(s.p[end], "\r\n\"'"))
+    while (end < s.len && !log_redact_is_in_set(s.p[end], "\r\n\"'"))
         end++;
     return (struct redact_match){start, end - start};
 }
@@ -300,7 +300,7 @@ struct redact_state {
     size_t from, to, done; /* to > done: the range is pending */
 };
 
-static void flush_mask(struct redact_state *m)
+static void log_redact_flush_mask(struct redact_state *m)
 {
     if (m->to <= m->done)
         return;
@@ -313,7 +313,7 @@ static void flush_mask(struct redact_state *m)
 static void mask_range(struct redact_state *m, size_t from, size_t to)
 {
     if (from > m->to) {
-        flush_mask(m);
+        log_redact_flush_mask(m);
         m->from = from;
     }
     if (from < m->from)
@@ -332,7 +332,7 @@ void log_redact(struct buf *out, struct str text)
             mask_range(&m, at + found.skip, at + found.skip + found.len);
     }
     pthread_rwlock_unlock(&secrets.lock);
-    flush_mask(&m);
+    log_redact_flush_mask(&m);
     if (text.len > m.done)
         buf_add(out, text.p + m.done, text.len - m.done);
 }

@@ -59,8 +59,8 @@ static const char *scan_special(struct json *j, const char *p)
     return len ? p + len : json_set_error(j, p, *p == '\\' ? "bad escape" : "invalid UTF-8");
 }
 
-/* At the end of a line: bytes behind it count as plain. */
-__attribute__((__noinline__)) static uint64_t look_short(const char *p, size_t n)
+/* Scans the last bytes of a line; bytes behind the end count as plain. */
+__attribute__((__noinline__)) static uint64_t json_reader_scan_short_block(const char *p, size_t n)
 {
     char block[JSON_BLOCK];
     memset(block, ' ', sizeof block);
@@ -69,33 +69,33 @@ __attribute__((__noinline__)) static uint64_t look_short(const char *p, size_t n
 }
 
 /* Scans the bytes from p on, p < end: a block of 64, or the rest. */
-static inline void look(struct json *j, const char *p)
+static inline void json_reader_scan_block(struct json *j, const char *p)
 {
     const size_t left = (size_t)(j->end - p);
     j->block = p;
-    j->stops = left >= JSON_BLOCK ? json_simd_stop_mask(p) : look_short(p, left);
+    j->stops = left >= JSON_BLOCK ? json_simd_stop_mask(p) : json_reader_scan_short_block(p, left);
 }
 
 /* Continues at p, which may be behind the scanned block. */
-static uint64_t stops_from(struct json *j, const char *p)
+static uint64_t json_reader_stops_from(struct json *j, const char *p)
 {
     if ((size_t)(p - j->block) >= JSON_BLOCK)
-        look(j, p);
+        json_reader_scan_block(j, p);
     return j->stops & (~UINT64_C(0) << (p - j->block));
 }
 
 /* Takes the next stop at or behind p; `end`: none. */
-static const char *json_reader_take_stop(struct json *j, const char *p)
+static const char *json_reader_next_stop(struct json *j, const char *p)
 {
     uint64_t stops = 0;
     if ((size_t)(p - j->block) < JSON_BLOCK) {
-        stops = stops_from(j, p);
+        stops = json_reader_stops_from(j, p);
         p = j->block + JSON_BLOCK;
     }
     if (!stops)
         j->block = p = json_simd_find_stop(p, j->end, &stops);
     if (!stops && p < j->end) {
-        look(j, p);
+        json_reader_scan_block(j, p);
         stops = j->stops;
     }
     j->stops = stops & (stops - 1);
@@ -109,7 +109,7 @@ static const char *scan_rest(struct json *j, const char *p)
         p = scan_special(j, p);
         if (!p)
             return NULL;
-        p = json_reader_take_stop(j, p);
+        p = json_reader_next_stop(j, p);
     }
     return p < j->end ? p : json_set_error(j, j->end, "unterminated string");
 }
@@ -119,13 +119,13 @@ const char *json_reader_string_end(const char *p, const char *end)
     struct json j;
     json_init_inside(&j, p, (size_t)(end - p));
     if (p < end)
-        look(&j, p);
-    return scan_rest(&j, json_reader_take_stop(&j, p));
+        json_reader_scan_block(&j, p);
+    return scan_rest(&j, json_reader_next_stop(&j, p));
 }
 
 /* The closing quote of the string whose text begins at p; unescapes the text meanwhile if that is
  * simple. */
-static const char *scan_to_memo(struct json *j, const char *p)
+static const char *json_reader_scan_and_unescape(struct json *j, const char *p)
 {
     struct json_memo *const m = j->memo;
     m->raw = (struct str){0};
@@ -145,14 +145,14 @@ static const char *scan_to_memo(struct json *j, const char *p)
  * like text. */
 static const char *scan_odd_string(struct json *j, const char *p)
 {
-    uint64_t stops = stops_from(j, p);
+    uint64_t stops = json_reader_stops_from(j, p);
     stops &= stops - 1; /* its opening quote */
     const char *stop = stops ? j->block + __builtin_ctzll(stops) : NULL;
     if (j->memo && json_simd_can_unescape() && (!stop || *stop != '"'))
-        return scan_to_memo(j, p + 1);
+        return json_reader_scan_and_unescape(j, p + 1);
     j->stops = stops & (stops - 1);
     if (!stop)
-        stop = json_reader_take_stop(j, j->block + JSON_BLOCK);
+        stop = json_reader_next_stop(j, j->block + JSON_BLOCK);
     return scan_rest(j, stop);
 }
 
@@ -175,18 +175,18 @@ static inline struct json_quote_masks next_quotes(const struct json *j)
 
 /* If too little is left of the block for a string, scans one that begins at p. True: enough is
  * available now. */
-static bool look_again(struct json *j, const char *p)
+static bool json_reader_rescan(struct json *j, const char *p)
 {
     if (next_quotes(j).open || p == j->block || p >= j->end)
         return false;
-    look(j, p);
+    json_reader_scan_block(j, p);
     return next_quotes(j).open;
 }
 
 /* The closing quote of the string that opens at p. */
 static const char *scan_string(struct json *j, const char *p)
 {
-    look_again(j, p);
+    json_reader_rescan(j, p);
     const struct json_quote_masks q = next_quotes(j);
     if (q.open != p || *q.close != '"')
         return scan_odd_string(j, p);
@@ -244,7 +244,7 @@ struct json_nesting {
     bool object; /* type of the innermost one */
 };
 
-static bool push(struct json_nesting *n, bool object)
+static bool json_reader_push(struct json_nesting *n, bool object)
 {
     if (n->depth == JSON_MAX_DEPTH)
         return false;
@@ -256,7 +256,7 @@ static bool push(struct json_nesting *n, bool object)
     return true;
 }
 
-static void pop(struct json_nesting *n)
+static void json_reader_pop(struct json_nesting *n)
 {
     n->depth--;
     if (n->depth == 0)
@@ -267,14 +267,14 @@ static void pop(struct json_nesting *n)
 
 /* Enters the container at p: returns the position of its first value, or behind it if it is
  * empty. */
-static const char *skip_open(struct json *j, const char *p, struct json_nesting *n)
+static const char *json_reader_skip_open(struct json *j, const char *p, struct json_nesting *n)
 {
     const bool object = *p == '{';
-    if (!push(n, object))
+    if (!json_reader_push(n, object))
         return json_set_error(j, p, "too deep");
     p = json_scan_space(p + 1, j->end);
     if (p < j->end && *p == (object ? '}' : ']')) {
-        pop(n);
+        json_reader_pop(n);
         return p + 1;
     }
     return object ? scan_key(j, p, NULL) : p;
@@ -296,7 +296,7 @@ static const char *skip_separators(struct json *j, const char *p, struct json_ne
         if (*p != (n->object ? '}' : ']'))
             return json_set_error(j, p, "expected ',' or the end of the container");
         p++;
-        pop(n);
+        json_reader_pop(n);
     }
     return p;
 }
@@ -322,7 +322,7 @@ static const char *skip_container(struct json *j, const char *p)
     struct json_nesting n = {.depth = base};
     do {
         const unsigned outside = n.depth;
-        p = starts_container(j, p) ? skip_open(j, p, &n) : skip_scalar(j, p);
+        p = starts_container(j, p) ? json_reader_skip_open(j, p, &n) : skip_scalar(j, p);
         if (p && n.depth == outside)
             p = skip_separators(j, p, &n, base);
     } while (p && n.depth > base);
@@ -342,7 +342,7 @@ void json_reader_skip(struct json *j, struct str *slice)
 }
 
 /* True if the next value begins like one of the type; otherwise skips it. */
-static bool expect(struct json *j, enum json_type type)
+static bool json_reader_expect(struct json *j, enum json_type type)
 {
     if (json_reader_peek(j) == type)
         return true;
@@ -351,9 +351,9 @@ static bool expect(struct json *j, enum json_type type)
 }
 
 /* The caller of the next function consumes the bracket. */
-static inline bool enter(struct json *j, char open, enum json_type type)
+static inline bool json_reader_enter(struct json *j, char open, enum json_type type)
 {
-    if ((j->p == j->end || *j->p != open) && !expect(j, type))
+    if ((j->p == j->end || *j->p != open) && !json_reader_expect(j, type))
         return false;
     if (j->depth == JSON_MAX_DEPTH) {
         json_set_error(j, j->p, "too deep");
@@ -366,12 +366,12 @@ static inline bool enter(struct json *j, char open, enum json_type type)
 
 bool json_reader_enter_object(struct json *j)
 {
-    return enter(j, '{', JSON_AT_OBJECT);
+    return json_reader_enter(j, '{', JSON_AT_OBJECT);
 }
 
 bool json_reader_enter_array(struct json *j)
 {
-    return enter(j, '[', JSON_AT_ARRAY);
+    return json_reader_enter(j, '[', JSON_AT_ARRAY);
 }
 
 static void json_reader_leave(struct json *j, const char *behind)
@@ -383,7 +383,7 @@ static void json_reader_leave(struct json *j, const char *behind)
 
 /* Moves to the next member or element; NULL at the end of the container (consumed) and after
  * errors. */
-__attribute__((__noinline__)) static const char *next(struct json *j, char close)
+__attribute__((__noinline__)) static const char *json_reader_next(struct json *j, char close)
 {
     if (j->depth == 0)
         return NULL;
@@ -409,9 +409,9 @@ __attribute__((__noinline__)) static const char *next(struct json *j, char close
 
 __attribute__((__noinline__)) static bool next_key(struct json *j, struct str *key)
 {
-    if (j->p < j->end && *j->p == ',' && look_again(j, j->p))
+    if (j->p < j->end && *j->p == ',' && json_reader_rescan(j, j->p))
         return json_reader_next_key(j, key);
-    const char *p = next(j, '}');
+    const char *p = json_reader_next(j, '}');
     if (p)
         p = scan_key(j, p, key);
     if (!p)
@@ -436,7 +436,7 @@ bool json_reader_next_key(struct json *j, struct str *key)
 
 bool json_reader_next_element(struct json *j)
 {
-    const char *const p = next(j, ']');
+    const char *const p = json_reader_next(j, ']');
     if (!p)
         return false;
     j->p = p;
@@ -478,9 +478,9 @@ bool json_reader_next_member(struct json *j, struct str *key, struct str *value)
 
 __attribute__((__noinline__)) static bool json_read_string_slow(struct json *j, struct str *out)
 {
-    if (look_again(j, j->p))
+    if (json_reader_rescan(j, j->p))
         return json_reader_read_string(j, out);
-    if (!expect(j, JSON_AT_STRING))
+    if (!json_reader_expect(j, JSON_AT_STRING))
         return false;
     const char *const open = j->p, *const close = scan_string(j, open);
     if (!close)
@@ -503,7 +503,7 @@ bool json_reader_read_string(struct json *j, struct str *out)
 
 static bool json_reader_read_number(struct json *j, struct str *out)
 {
-    if (!expect(j, JSON_AT_NUMBER))
+    if (!json_reader_expect(j, JSON_AT_NUMBER))
         return false;
     *out = (struct str){0};
     json_reader_skip(j, out);

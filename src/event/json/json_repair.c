@@ -22,7 +22,7 @@ static bool is_surrogate(uint16_t unit, uint16_t half)
 }
 
 /* Bytes of the escape at p, a pair of surrogates counting as one; *bad: it needs repair. */
-static size_t measure_escape(const char *p, const char *end, bool *bad)
+static size_t json_repair_escape_length(const char *p, const char *end, bool *bad)
 {
     *bad = false;
     if (p[1] != 'u')
@@ -42,7 +42,7 @@ static const char *compact_string(struct buf *out, const char *p, const char *en
     for (p = json_scan_special(p + 1, end); p < end && *p == '\\'; p = json_scan_special(p, end)) {
         bool bad;
         const char *const escape = p;
-        p += measure_escape(escape, end, &bad);
+        p += json_repair_escape_length(escape, end, &bad);
         if (!bad)
             continue;
         buf_add(out, from, (size_t)(escape - from));
@@ -56,7 +56,7 @@ static const char *compact_string(struct buf *out, const char *p, const char *en
 
 /* Whether it is an integer of up to 18 digits, or a fraction without exponent, which all parsers
  * read alike. */
-static bool is_harmless(struct str number)
+static bool json_repair_is_portable_number(struct str number)
 {
     bool integer = true;
     for (size_t i = 0; i < number.len; i++) {
@@ -79,7 +79,7 @@ static void compact_number(struct buf *out, struct str number)
 {
     double v;
     int64_t n;
-    if (is_harmless(number))
+    if (json_repair_is_portable_number(number))
         buf_add(out, number.p, number.len);
     else if (!json_parse_double(number, &v))
         buf_add_str(out, "null");
@@ -90,7 +90,7 @@ static void compact_number(struct buf *out, struct str number)
 }
 
 /* The position behind the run of punctuation and literals at p. */
-static const char *behind_plain(const char *p, const char *end)
+static const char *json_repair_skip_plain(const char *p, const char *end)
 {
     while (p < end && *p != '"' && *p != '-' && !json_repair_is_digit(*p) &&
            !json_repair_is_space(*p))
@@ -110,7 +110,7 @@ void json_reader_compact(struct buf *out, struct str value)
             next = json_scan_number(p, end);
             compact_number(out, (struct str){p, (size_t)(next - p)});
         } else {
-            next = behind_plain(p, end);
+            next = json_repair_skip_plain(p, end);
             buf_add(out, p, (size_t)(next - p));
         }
     }
@@ -142,7 +142,7 @@ static void copy_to(struct json_repairer *m, const char *to)
 }
 
 /* Escapes bytes that the writer would escape. */
-static void mend_control(struct json_repairer *m)
+static void json_repair_control_char(struct json_repairer *m)
 {
     CLEANUP_BUF struct buf quoted = {0};
     jsonw_string(&quoted, m->p, 1);
@@ -151,7 +151,7 @@ static void mend_control(struct json_repairer *m)
     m->repairs++;
 }
 
-static void mend_non_ascii(struct json_repairer *m)
+static void json_repair_non_ascii(struct json_repairer *m)
 {
     const char *to = m->p;
     while (to < m->end && (unsigned char)*to >= 0x80)
@@ -162,7 +162,7 @@ static void mend_non_ascii(struct json_repairer *m)
 
 /* A backslash is kept with the byte that it escapes, unless that one is repaired itself: the
  * backslash is then a plain character. */
-static void mend_escape(struct json_repairer *m)
+static void json_repair_escape(struct json_repairer *m)
 {
     const bool stands_alone = m->p + 1 < m->end && (signed char)m->p[1] < ' ';
     if (stands_alone)
@@ -170,7 +170,7 @@ static void mend_escape(struct json_repairer *m)
     copy_to(m, m->end - m->p < 2 || stands_alone ? m->p + 1 : m->p + 2);
 }
 
-static void mend_string(struct json_repairer *m)
+static void json_repair_string(struct json_repairer *m)
 {
     copy_to(m, m->p + 1);
     while (m->p < m->end) {
@@ -182,11 +182,11 @@ static void mend_string(struct json_repairer *m)
             return;
         }
         if (*m->p == '\\')
-            mend_escape(m);
+            json_repair_escape(m);
         else if ((unsigned char)*m->p < 0x20)
-            mend_control(m);
+            json_repair_control_char(m);
         else
-            mend_non_ascii(m);
+            json_repair_non_ascii(m);
     }
 }
 
@@ -196,7 +196,7 @@ static bool is_word_byte(char c)
 }
 
 /* Length of the word at p that is not valid JSON, but whose meaning is known. */
-static size_t foreign_number(const struct json_repairer *m)
+static size_t json_repair_foreign_number_length(const struct json_repairer *m)
 {
     static const struct str words[] = {STR("NaN"), STR("Infinity"), STR("-Infinity")};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -208,10 +208,10 @@ static size_t foreign_number(const struct json_repairer *m)
     return 0;
 }
 
-/* One step outside of strings. */
-static void mend_between(struct json_repairer *m)
+/* Repairs one step outside of strings. */
+static void json_repair_between_strings(struct json_repairer *m)
 {
-    const size_t foreign = foreign_number(m);
+    const size_t foreign = json_repair_foreign_number_length(m);
     if (foreign) {
         buf_add_str(m->out, "null");
         m->p += foreign;
@@ -237,9 +237,9 @@ size_t json_reader_repair(struct buf *out, const char *line, size_t len)
     }
     while (m.p < m.end) {
         if (*m.p == '"')
-            mend_string(&m);
+            json_repair_string(&m);
         else
-            mend_between(&m);
+            json_repair_between_strings(&m);
     }
     if (m.repairs)
         return m.repairs;

@@ -18,7 +18,7 @@ static void json_string_put_char(struct json_unescaper *d, uint32_t cp)
     d->out += utf8_encode(d->out, cp);
 }
 
-static void give_up_high(struct json_unescaper *d)
+static void json_string_replace_lone_surrogate(struct json_unescaper *d)
 {
     if (d->high)
         json_string_put_char(d, REPLACEMENT);
@@ -33,7 +33,7 @@ static void put_unit(struct json_unescaper *d, uint16_t unit)
         d->high = 0;
         return;
     }
-    give_up_high(d);
+    json_string_replace_lone_surrogate(d);
     if ((unit & 0xfc00) == 0xd800)
         d->high = unit;
     else
@@ -47,7 +47,7 @@ static const char *put_escape(struct json_unescaper *d, const char *p)
         put_unit(d, json_escape_unit(p));
         return p + 6;
     }
-    give_up_high(d);
+    json_string_replace_lone_surrogate(d);
     *d->out++ = json_short_escapes[(unsigned char)p[1]];
     return p + 2;
 }
@@ -160,7 +160,7 @@ static char *json_string_decode(char *out, struct str raw, uint16_t *pending)
             p = put_escape(&d, p);
             continue;
         }
-        give_up_high(&d);
+        json_string_replace_lone_surrogate(&d);
         p = put_plain(&d, p, end);
     }
     *pending = d.high;
@@ -173,16 +173,16 @@ static char *decode_whole(char *out, struct str raw)
     uint16_t high = 0;
     struct json_unescaper d = {.out = json_string_decode(out, raw, &high)};
     d.high = high;
-    give_up_high(&d);
+    json_string_replace_lone_surrogate(&d);
     return d.out;
 }
 
-static size_t room_for(struct str raw)
+static size_t json_string_max_decoded(struct str raw)
 {
     return raw.len + 4;
 }
 
-static char *terminate(char *text, char *end, size_t *len)
+static char *json_string_terminate(char *text, char *end, size_t *len)
 {
     *end = '\0';
     if (len)
@@ -194,16 +194,16 @@ char *json_reader_unescape(struct arena *a, struct str raw, size_t *len)
 {
     if (!raw.p)
         return NULL;
-    char *const text = arena_alloc_bytes(a, room_for(raw));
-    return terminate(text, decode_whole(text, raw), len);
+    char *const text = arena_alloc_bytes(a, json_string_max_decoded(raw));
+    return json_string_terminate(text, decode_whole(text, raw), len);
 }
 
 char *json_reader_unescape_piece(struct arena *a, struct str raw, uint16_t *pending, size_t *len)
 {
     if (!raw.p)
         return NULL;
-    char *const text = arena_alloc_bytes(a, room_for(raw));
-    return terminate(text, json_string_decode(text, raw, pending), len);
+    char *const text = arena_alloc_bytes(a, json_string_max_decoded(raw));
+    return json_string_terminate(text, json_string_decode(text, raw, pending), len);
 }
 
 /* The unit of the \u escape at p; -1: invalid. */
@@ -282,9 +282,9 @@ bool json_memo_decode(struct json_memo *m, struct str raw)
     json_reader_memo_reset(m);
     if (!json_simd_can_unescape())
         return false;
-    char *const text = buf_reserve(&m->text, room_for(raw)), *end = text;
+    char *const text = buf_reserve(&m->text, json_string_max_decoded(raw)), *end = text;
     const bool good = json_scan_text(&end, raw.p, raw.p + raw.len) == raw.p + raw.len;
-    terminate(text, end, &m->text.len);
+    json_string_terminate(text, end, &m->text.len);
     m->raw = good ? raw : (struct str){0};
     return good;
 }
@@ -332,13 +332,13 @@ static const char *read_step(struct json_pointer_step *step, const char *p)
     return p;
 }
 
-static bool step_is(struct json_pointer_step *step, struct str key)
+static bool json_string_step_matches(struct json_pointer_step *step, struct str key)
 {
     const struct str name = {step->name.p, step->name.len};
     if (!key.len || !memchr(key.p, '\\', key.len))
         return str_equal(key, name);
     buf_reset(&step->key);
-    char *const text = buf_reserve(&step->key, room_for(key));
+    char *const text = buf_reserve(&step->key, json_string_max_decoded(key));
     return str_equal((struct str){text, (size_t)(decode_whole(text, key) - text)}, name);
 }
 
@@ -364,11 +364,11 @@ static struct str json_string_member(struct str doc, struct json_pointer_step *s
     struct str key, found = {0};
     json_reader_open_object(&j, doc);
     while (json_reader_next_key(&j, &key))
-        json_reader_skip(&j, step_is(step, key) ? &found : NULL);
+        json_reader_skip(&j, json_string_step_matches(step, key) ? &found : NULL);
     return found;
 }
 
-static struct str element(struct str doc, size_t index)
+static struct str json_string_find_element(struct str doc, size_t index)
 {
     struct json j;
     struct str found = {0};
@@ -398,8 +398,9 @@ struct str json_reader_pointer(struct str doc, const char *pointer)
     struct json_pointer_step step = {0};
     while (doc.p && *pointer == '/') {
         pointer = read_step(&step, pointer);
-        doc = json_string_type_of(doc) == JSON_AT_ARRAY ? element(doc, step_index(&step))
-                                                        : json_string_member(doc, &step);
+        doc = json_string_type_of(doc) == JSON_AT_ARRAY
+                  ? json_string_find_element(doc, step_index(&step))
+                  : json_string_member(doc, &step);
     }
     buf_fini(&step.name);
     buf_fini(&step.key);

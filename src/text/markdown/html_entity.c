@@ -102,7 +102,7 @@ static uint32_t named(const char *p, size_t n)
 }
 
 /* Cannot overflow, because CommonMark permits seven digits; U+FFFD for an invalid code point. */
-static uint32_t numeric(const char *p, size_t n)
+static uint32_t html_entity_decode_number(const char *p, size_t n)
 {
     char digits[10] = "";
     const bool hex = n > 0 && (*p == 'x' || *p == 'X');
@@ -120,7 +120,7 @@ void html_entity_append_decoded(struct buf *out, struct str ref)
         return;
     const char *body = ref.p + 1;
     const size_t n = ref.len - 2;
-    const uint32_t cp = *body == '#' ? numeric(body + 1, n - 1) : named(body, n);
+    const uint32_t cp = *body == '#' ? html_entity_decode_number(body + 1, n - 1) : named(body, n);
     if (cp)
         text_clean_append_char(out, cp);
     else

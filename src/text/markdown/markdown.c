@@ -35,7 +35,7 @@ static const char *link_address(struct markdown_parser *p, const MD_ATTRIBUTE *a
 }
 
 /* Appends the target of a link in a table, unless its label shows it. */
-static void tell_address(struct markdown_parser *p)
+static void markdown_append_address(struct markdown_parser *p)
 {
     struct buf *cells = &p->table.text;
     const struct str label = {cells->p + p->link_at, cells->len - p->link_at};
@@ -43,12 +43,12 @@ static void tell_address(struct markdown_parser *p)
         buf_printf(cells, " (%s)", p->link);
 }
 
-static void end_link(struct markdown_parser *p)
+static void markdown_end_link(struct markdown_parser *p)
 {
     if (!p->labelled)
-        parse_put_str(p, p->link);
+        markdown_append_str(p, p->link);
     else if (p->in_table)
-        tell_address(p);
+        markdown_append_address(p);
     p->link = NULL;
 }
 
@@ -57,14 +57,14 @@ void markdown_close_inlines(struct markdown_parser *p, unsigned depth)
     while (p->inline_depth > depth) {
         p->inline_depth--;
         if (p->link && p->link_depth == p->inline_depth)
-            end_link(p);
+            markdown_end_link(p);
         if (p->inlines[p->inline_depth].recorded)
             doc_builder_close(&p->out);
     }
 }
 
 /* False for a link in a link (an image), which is part of the label. */
-static bool begin_link(struct markdown_parser *p, const MD_ATTRIBUTE *address)
+static bool markdown_begin_link(struct markdown_parser *p, const MD_ATTRIBUTE *address)
 {
     if (p->link)
         return false;
@@ -82,7 +82,7 @@ static const MD_ATTRIBUTE *markdown_address_of(MD_SPANTYPE type, const void *det
     return &((const MD_SPAN_IMG_DETAIL *)detail)->src;
 }
 
-static enum doc_mark mark_of(MD_SPANTYPE type)
+static enum doc_mark markdown_span_mark(MD_SPANTYPE type)
 {
     return type == MD_SPAN_EM       ? DOC_ITALIC
            : type == MD_SPAN_STRONG ? DOC_BOLD
@@ -95,10 +95,11 @@ static enum doc_mark mark_of(MD_SPANTYPE type)
 static int enter_span(MD_SPANTYPE type, void *detail, void *arg)
 {
     struct markdown_parser *p = arg;
-    const enum doc_mark mark = mark_of(type);
+    const enum doc_mark mark = markdown_span_mark(type);
     if (p->inline_depth == PARSE_INLINES_MAX)
         return markdown_count_event(p);
-    const bool begun = mark != DOC_LINK || begin_link(p, markdown_address_of(type, detail));
+    const bool begun =
+        mark != DOC_LINK || markdown_begin_link(p, markdown_address_of(type, detail));
     const bool recorded = begun && !p->in_table;
     p->inlines[p->inline_depth++] = (struct markdown_inline){mark, recorded};
     if (recorded)
@@ -111,7 +112,7 @@ static int leave_span(MD_SPANTYPE type, void *detail, void *arg)
     struct markdown_parser *p = arg;
     (void)detail;
     for (unsigned i = p->inline_depth; i > 0; i--) {
-        if (p->inlines[i - 1].mark == mark_of(type)) {
+        if (p->inlines[i - 1].mark == markdown_span_mark(type)) {
             markdown_close_inlines(p, i - 1);
             break;
         }
@@ -119,7 +120,7 @@ static int leave_span(MD_SPANTYPE type, void *detail, void *arg)
     return markdown_count_event(p);
 }
 
-static void put_charref(struct markdown_parser *p, struct str ref)
+static void markdown_put_charref(struct markdown_parser *p, struct str ref)
 {
     CLEANUP_BUF struct buf decoded = {0};
     html_entity_append_decoded(&decoded, ref);
@@ -136,7 +137,7 @@ static void put_code_block(struct markdown_parser *p, const char *text, size_t n
             continue;
         }
         for (; p->code_newlines > 0; p->code_newlines--)
-            parse_put_str(p, "\n");
+            markdown_append_str(p, "\n");
         const char *newline = memchr(text + i, '\n', n - i);
         const size_t line = newline ? (size_t)(newline - text) - i : n - i;
         markdown_append(p, text + i, line);
@@ -148,11 +149,11 @@ static int text(MD_TEXTTYPE type, const MD_CHAR *chars, MD_SIZE n, void *arg)
 {
     struct markdown_parser *p = arg;
     if (type == MD_TEXT_BR || type == MD_TEXT_SOFTBR)
-        parse_put_str(p, p->in_table ? " " : "\n");
+        markdown_append_str(p, p->in_table ? " " : "\n");
     else if (type == MD_TEXT_ENTITY)
-        put_charref(p, (struct str){chars, n});
+        markdown_put_charref(p, (struct str){chars, n});
     else if (type == MD_TEXT_NULLCHAR)
-        parse_put_str(p, "\xef\xbf\xbd");
+        markdown_append_str(p, "\xef\xbf\xbd");
     else if (p->in_code_block)
         put_code_block(p, chars, n);
     else
@@ -170,7 +171,7 @@ static const MD_PARSER parser = {
     .text = text,
 };
 
-static struct doc as_it_is(struct arena *a, struct str text, bool folded)
+static struct doc markdown_parse_nothing(struct arena *a, struct str text, bool folded)
 {
     struct doc_builder b = {.arena = a};
     if (folded)
@@ -184,7 +185,7 @@ static struct doc as_it_is(struct arena *a, struct str text, bool folded)
     return d;
 }
 
-static struct doc parse_clean(struct arena *a, struct str source, bool folded)
+static struct doc markdown_parse_clean(struct arena *a, struct str source, bool folded)
 {
     struct markdown_parser p = {.out.arena = a};
     if (folded)
@@ -192,7 +193,8 @@ static struct doc parse_clean(struct arena *a, struct str source, bool folded)
     const int stop = md_parse(source.p, (MD_SIZE)source.len, &parser, &p);
     if (folded && !stop)
         doc_builder_close(&p.out);
-    const struct doc d = stop ? as_it_is(a, source, folded) : doc_builder_finish(&p.out);
+    const struct doc d =
+        stop ? markdown_parse_nothing(a, source, folded) : doc_builder_finish(&p.out);
     doc_builder_fini(&p.out);
     text_table_fini(&p.table);
     return d;
@@ -204,7 +206,8 @@ static struct doc read_source(struct arena *a, struct str source, bool markdown,
     const bool fits = source.len <= MARKDOWN_BYTES_MAX;
     text_clean_append(&clean, source.p, fits ? source.len : MARKDOWN_BYTES_MAX);
     const struct str text = {clean.p ? clean.p : "", clean.len};
-    return markdown && fits ? parse_clean(a, text, folded) : as_it_is(a, text, folded);
+    return markdown && fits ? markdown_parse_clean(a, text, folded)
+                            : markdown_parse_nothing(a, text, folded);
 }
 
 struct doc markdown_parse(struct arena *a, struct str source)

@@ -25,7 +25,7 @@ void markdown_append(struct markdown_parser *p, const char *text, size_t n)
         doc_builder_text(&p->out, text, n);
 }
 
-void parse_put_str(struct markdown_parser *p, const char *text)
+void markdown_append_str(struct markdown_parser *p, const char *text)
 {
     markdown_append(p, text, strlen(text));
 }
@@ -43,7 +43,7 @@ static void markdown_block_part(struct markdown_parser *p, bool may_follow_marke
 
 /* The language of a code block if it is a short word, as services and fences require; otherwise
  * none. */
-static const char *language(struct markdown_parser *p, const MD_ATTRIBUTE *a)
+static const char *markdown_block_code_language(struct markdown_parser *p, const MD_ATTRIBUTE *a)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                   "+-#._";
@@ -98,11 +98,11 @@ static void put_marker(struct markdown_parser *p, const MD_BLOCK_LI_DETAIL *li)
         doc_builder_repeat(&p->out, ' ', 2 * (size_t)(level - 1));
     snprintf(number, sizeof number, "%u%c ", list->next, list->delimiter);
     if (list->ordered)
-        parse_put_str(p, number);
+        markdown_append_str(p, number);
     if (li->is_task)
-        parse_put_str(p, li->task_mark == ' ' ? "☐ " : "☑ ");
+        markdown_append_str(p, li->task_mark == ' ' ? "☐ " : "☑ ");
     else if (!list->ordered)
-        parse_put_str(p, "• ");
+        markdown_append_str(p, "• ");
     doc_builder_close(&p->out);
     list->next++;
 }
@@ -121,7 +121,7 @@ static void enter_code(struct markdown_parser *p, const void *detail)
 {
     const MD_BLOCK_CODE_DETAIL *code = detail;
     markdown_block_part(p, false);
-    doc_builder_open(&p->out, DOC_PRE, 0, language(p, &code->lang));
+    doc_builder_open(&p->out, DOC_PRE, 0, markdown_block_code_language(p, &code->lang));
     p->in_code_block = true;
     p->code_newlines = 0;
 }
@@ -137,7 +137,7 @@ static void put_rule(struct markdown_parser *p, const void *detail)
     (void)detail;
     markdown_block_part(p, false);
     doc_builder_open(&p->out, DOC_RULE, 0, NULL);
-    parse_put_str(p, "———");
+    markdown_append_str(p, "———");
     doc_builder_close(&p->out);
 }
 

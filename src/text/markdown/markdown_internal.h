@@ -44,7 +44,7 @@ struct markdown_parser {
 
 /* The buffer for text: that of the doc, or that of a table cell. */
 void markdown_append(struct markdown_parser *p, const char *text, size_t n);
-void parse_put_str(struct markdown_parser *p, const char *text);
+void markdown_append_str(struct markdown_parser *p, const char *text);
 /* Counts an event; not 0: a limit is reached, and the parser stops. */
 int markdown_count_event(struct markdown_parser *p);
 /* Closes open inline spans down to this depth. */

@@ -84,7 +84,8 @@ static void build_row(const struct text_table *t, struct doc_builder *b, size_t 
     doc_builder_close(b);
 }
 
-static void build_ruler(const struct text_table *t, struct doc_builder *b, const size_t *widths)
+static void text_table_build_ruler(const struct text_table *t, struct doc_builder *b,
+                                   const size_t *widths)
 {
     for (size_t i = 0; i < t->columns; i++) {
         if (i > 0)
@@ -104,7 +105,7 @@ void text_table_build(struct text_table *t, struct doc_builder *b)
         build_row(t, b, first, widths);
         if (first == 0) {
             doc_builder_text(b, "\n", 1);
-            build_ruler(t, b, widths);
+            text_table_build_ruler(t, b, widths);
         }
     }
     doc_builder_close(b);

@@ -91,7 +91,7 @@ static bool code_color_begins_with(struct str s, const char *text)
     return n > 0 && s.len >= n && memcmp(s.p, text, n) == 0;
 }
 
-static size_t diff_line(struct str rest, enum code_token *token)
+static size_t code_color_diff_line(struct str rest, enum code_token *token)
 {
     const size_t n = line_length(rest);
     *token = code_color_begins_with(rest, "@@") || code_color_begins_with(rest, "+++ ") ||
@@ -104,7 +104,7 @@ static size_t diff_line(struct str rest, enum code_token *token)
 }
 
 /* Length up to and including `end`; up to the end of the text if `end` is missing. */
-static size_t length_until(struct str s, size_t from, const char *end)
+static size_t code_color_length_until(struct str s, size_t from, const char *end)
 {
     const char *const at = s.len > from ? memmem(s.p + from, s.len - from, end, strlen(end)) : NULL;
     return at ? (size_t)(at - s.p) + strlen(end) : s.len;
@@ -140,8 +140,8 @@ static bool is_comment(const struct code_language *lang, struct str code, struct
     return lang->line[0] == '/' || rest.p == code.p || isspace((unsigned char)rest.p[-1]);
 }
 
-static size_t word_or_char(const struct code_language *lang, struct str rest,
-                           enum code_token *token)
+static size_t code_color_word_or_char(const struct code_language *lang, struct str rest,
+                                      enum code_token *token)
 {
     const size_t n = word_length(rest);
     if (n == 0)
@@ -158,24 +158,24 @@ size_t code_color_next(const struct code_language *lang, struct str code, struct
 {
     *token = CODE_PLAIN;
     if (!lang->keywords)
-        return diff_line(rest, token);
+        return code_color_diff_line(rest, token);
     if (is_comment(lang, code, rest)) {
         *token = CODE_COMMENT;
         return line_length(rest);
     }
     if (lang->block && code_color_begins_with(rest, "/*")) {
         *token = CODE_COMMENT;
-        return length_until(rest, 2, "*/");
+        return code_color_length_until(rest, 2, "*/");
     }
     if (lang->triple &&
         (code_color_begins_with(rest, "\"\"\"") || code_color_begins_with(rest, "'''"))) {
         const char end[] = {rest.p[0], rest.p[0], rest.p[0], '\0'};
         *token = CODE_STRING;
-        return length_until(rest, 3, end);
+        return code_color_length_until(rest, 3, end);
     }
     if (strchr(lang->quotes, rest.p[0]) && rest.p[0]) {
         *token = CODE_STRING;
         return code_color_string_length(rest);
     }
-    return word_or_char(lang, rest, token);
+    return code_color_word_or_char(lang, rest, token);
 }

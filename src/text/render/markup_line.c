@@ -61,20 +61,20 @@ void markup_raw_str(struct markup_line *l, const char *s)
     markup_raw(l, (struct str){s, strlen(s)});
 }
 
-static const char *reference(char c)
+static const char *markup_line_char_reference(char c)
 {
     return c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : NULL;
 }
 
 /* Whether the text begins with the name, or may begin with it when more text follows. */
-static bool may_begin_with(struct str s, const char *name)
+static bool markup_line_may_begin_with(struct str s, const char *name)
 {
     const size_t n = strlen(name);
     return strncasecmp(s.p, name, s.len < n ? s.len : n) == 0;
 }
 
 /* A person or role of Discord: "<@123>", "<@!123>", "<@&123>". */
-static bool may_be_id(struct str s)
+static bool markup_line_may_be_mention_id(struct str s)
 {
     if (s.len > 0 && (*s.p == '!' || *s.p == '&'))
         s = (struct str){s.p + 1, s.len - 1};
@@ -89,9 +89,9 @@ static bool is_mention(const struct markup_line *l, struct str s, size_t at)
         return false;
     const struct str rest = {s.p + at + 1, s.len - at - 1};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (may_begin_with(rest, names[i]))
+        if (markup_line_may_begin_with(rest, names[i]))
             return true;
-    return l->commonmark && may_be_id(rest);
+    return l->commonmark && markup_line_may_be_mention_id(rest);
 }
 
 bool markup_is_word(char c)
@@ -121,7 +121,7 @@ static bool is_underscore_markup(const struct markup_line *l, struct str s, size
 }
 
 /* Whether Markdown gives the character a special meaning here. */
-static bool is_markup(const struct markup_line *l, struct str s, size_t at)
+static bool markup_line_is_markup(const struct markup_line *l, struct str s, size_t at)
 {
     const char c = s.p[at];
     if (c == '_')
@@ -144,7 +144,7 @@ static bool is_indent(const struct markup_line *l, char c)
     return !l->line_begun || (n >= width && memcmp(l->out->p + n - width, NO_BREAK, width) == 0);
 }
 
-static void advance_start(struct markup_line *l, char c)
+static void markup_line_advance_start(struct markup_line *l, char c)
 {
     if ((c == ' ' || is_indent(l, c)) && l->start == MARKUP_FRESH)
         return;
@@ -154,17 +154,19 @@ static void advance_start(struct markup_line *l, char c)
 
 static void put_char(struct markup_line *l, struct str s, size_t at)
 {
-    const char *ref = is_indent(l, s.p[at]) ? NO_BREAK : l->commonmark ? NULL : reference(s.p[at]);
+    const char *ref = is_indent(l, s.p[at]) ? NO_BREAK
+                      : l->commonmark       ? NULL
+                                            : markup_line_char_reference(s.p[at]);
     if (ref) {
         markup_line_put(l, ref, strlen(ref));
     } else {
-        if (l->block && is_markup(l, s, at))
+        if (l->block && markup_line_is_markup(l, s, at))
             markup_line_put(l, "\\", 1);
         markup_line_put(l, s.p + at, 1);
     }
     if (is_mention(l, s, at))
         markup_line_put(l, MARKUP_JOINT, strlen(MARKUP_JOINT));
-    advance_start(l, s.p[at]);
+    markup_line_advance_start(l, s.p[at]);
 }
 
 void markup_text(struct markup_line *l, struct str s)
@@ -182,7 +184,7 @@ void markup_text(struct markup_line *l, struct str s)
 void markup_code(struct markup_line *l, struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
-        const char *ref = l->commonmark ? NULL : reference(s.p[i]);
+        const char *ref = l->commonmark ? NULL : markup_line_char_reference(s.p[i]);
         l->backticks = s.p[i] == '`' ? l->backticks + 1 : 0;
         if ((!l->block || l->commonmark) && l->backticks == 3) {
             markup_line_put(l, MARKUP_JOINT, strlen(MARKUP_JOINT));
@@ -212,7 +214,7 @@ void markup_backticks(struct markup_line *l, size_t n)
 }
 
 /* mrkdwn cannot contain a backtick in inline code; a similar character is used. */
-static void put_lookalike(struct markup_line *l, struct str code)
+static void markup_line_put_similar_char(struct markup_line *l, struct str code)
 {
     for (size_t i = 0; i < code.len; i++) {
         if (code.p[i] == '`')
@@ -232,7 +234,7 @@ void markup_inline_code(struct markup_line *l, struct str code)
     if (l->block)
         markup_code(l, code);
     else
-        put_lookalike(l, code);
+        markup_line_put_similar_char(l, code);
     markup_line_put(l, " ", blanks);
     markup_backticks(l, fence);
 }

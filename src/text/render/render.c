@@ -49,20 +49,21 @@ const char *render_kind_name(enum render_kind kind)
     return names[kind];
 }
 
-static bool within(size_t size, size_t limit)
+static bool render_is_within(size_t size, size_t limit)
 {
     return limit == 0 || size <= limit;
 }
 
 bool render_fits_budget(const struct render_output *r, const struct render_budget *budget)
 {
-    return within(r->text.len, budget->bytes) && within(r->count, budget->entities) &&
+    return render_is_within(r->text.len, budget->bytes) &&
+           render_is_within(r->count, budget->entities) &&
            (budget->units == 0 || r->text.len <= budget->units ||
             render_count_units(r->text.p, r->text.len, budget->unit) <= budget->units);
 }
 
 /* Lower bound of the bytes that fit. */
-static size_t render_room(const struct render_budget *b)
+static size_t render_least_room(const struct render_budget *b)
 {
     const size_t units = b->units ? b->units : SIZE_MAX;
     const size_t bytes = b->bytes ? b->bytes : SIZE_MAX;
@@ -72,7 +73,7 @@ static size_t render_room(const struct render_budget *b)
 void render_doc(struct render_output *out, const struct doc *d, struct doc_range r,
                 const struct render_target *target)
 {
-    const size_t room = render_room(&target->budget);
+    const size_t room = render_least_room(&target->budget);
     const struct render_job job = {.doc = d,
                                    .range = r,
                                    .link_max = room / 4,

@@ -37,7 +37,7 @@ static bool is_styled(const struct markup *s)
 
 /* mrkdwn recognises marks only at word boundaries, and in both forms adjacent marks must not
  * merge. */
-static void part_marks(struct markup *s)
+static void render_markup_separate_marks(struct markup *s)
 {
     if (s->lines.unjoined || (!s->block && s->lines.line_begun && markup_ends_in_word(&s->lines)))
         markup_raw_str(&s->lines, MARKUP_JOINT);
@@ -47,7 +47,7 @@ static void open_marks(struct markup *s)
 {
     if (!is_styled(s))
         return;
-    part_marks(s);
+    render_markup_separate_marks(s);
     for (unsigned i = 0; i < STYLES; i++)
         if (s->styles[i])
             markup_raw_str(&s->lines, marks[s->block][i]);
@@ -70,7 +70,7 @@ static bool is_blank_or_end(char c)
 
 /* CommonMark recognises marks beside punctuation only if the other side is not a word; a joint
  * counts as one. The text is in the doc, so the following character can be examined. */
-static bool opens_apart(const struct markup *s)
+static bool render_markup_is_at_word_start(const struct markup *s)
 {
     const struct buf *const out = s->lines.out;
     return !s->lines.line_begun || (out->len > 0 && out->p[out->len - 1] == ' ');
@@ -109,11 +109,11 @@ static void put_marked(struct markup *s, struct str core)
 }
 
 /* Moves punctuation outside of the marks that would prevent them from being recognised. */
-static void put_core(struct markup *s, struct str core)
+static void render_markup_put_styled(struct markup *s, struct str core)
 {
     size_t before = 0, behind = 0;
     if (s->lines.commonmark && is_styled(s)) {
-        before = opens_apart(s) ? 0 : leading_punctuation(core);
+        before = render_markup_is_at_word_start(s) ? 0 : leading_punctuation(core);
         const struct str rest = {core.p + before, core.len - before};
         behind = is_blank_or_end(core.p[core.len]) ? 0 : trailing_punctuation(rest);
     }
@@ -131,7 +131,7 @@ static void put_line(struct markup *s, struct str line)
     while (from < to && line.p[from] == ' ')
         from++;
     markup_text(&s->lines, (struct str){line.p, from});
-    put_core(s, (struct str){line.p + from, to - from});
+    render_markup_put_styled(s, (struct str){line.p + from, to - from});
     markup_text(&s->lines, (struct str){line.p + to, line.len - to});
 }
 
@@ -163,9 +163,9 @@ static void open_inline_code(struct markup *s, const struct doc_span *span)
     if (s->hidden || (s->link && !s->block))
         return;
     const struct str code = doc_span_text(s->job->doc, span, s->job->range);
-    const bool marked =
-        !s->lines.commonmark || (opens_apart(s) && is_blank_or_end(code.p[code.len]));
-    part_marks(s);
+    const bool marked = !s->lines.commonmark ||
+                        (render_markup_is_at_word_start(s) && is_blank_or_end(code.p[code.len]));
+    render_markup_separate_marks(s);
     if (marked)
         open_marks(s);
     markup_inline_code(&s->lines, code);
@@ -201,7 +201,7 @@ static void close_fence(struct markup *s, const struct doc_span *span)
 }
 
 /* Whether the range contains the whole span, except for blanks. */
-static bool is_whole(const struct markup *s, const struct doc_span *span)
+static bool render_markup_contains_span(const struct markup *s, const struct doc_span *span)
 {
     const struct doc_range r = s->job->range;
     size_t end = span->end;
@@ -213,7 +213,8 @@ static bool is_whole(const struct markup *s, const struct doc_span *span)
 /* A table that is cut is shown as lines, because its parts would not be valid tables. */
 static void open_table(struct markup *s, const struct doc_span *span)
 {
-    if (s->block && !s->job->no_tables && is_whole(s, span) && render_has_cells(s->job, span))
+    if (s->block && !s->job->no_tables && render_markup_contains_span(s, span) &&
+        render_has_cells(s->job, span))
         s->grid = span;
     else
         open_fence(s, span);
@@ -276,7 +277,7 @@ static bool render_markup_is_bare(const struct markup *s, const struct doc_span 
     return label.len == strlen(span->attr) && memcmp(label.p, span->attr, label.len) == 0;
 }
 
-static void put_bare_link(struct markup *s, const struct doc_span *span)
+static void render_markup_put_bare_link(struct markup *s, const struct doc_span *span)
 {
     markup_raw_str(&s->lines, "<");
     markup_address(&s->lines, span->attr, true);
@@ -291,7 +292,7 @@ static void render_markup_open_link(struct markup *s, const struct doc_span *spa
     if (!s->block)
         open_marks(s);
     if (render_markup_is_bare(s, span)) {
-        put_bare_link(s, span);
+        render_markup_put_bare_link(s, span);
     } else if (s->block) {
         markup_raw_str(&s->lines, "[");
     } else {

@@ -30,7 +30,7 @@ static void add_entity(struct render_telegram_state *t, enum render_kind kind, s
     out->entities[out->count++] = (struct render_entity){kind, from, t->units - from, value};
 }
 
-static enum render_kind style_of(const struct doc_span *s)
+static enum render_kind render_telegram_style(const struct doc_span *s)
 {
     return s->mark == DOC_ITALIC   ? RENDER_ITALIC
            : s->mark == DOC_STRIKE ? RENDER_STRIKE
@@ -39,14 +39,14 @@ static enum render_kind style_of(const struct doc_span *s)
 
 static void render_telegram_open_style(struct render_telegram_state *t, const struct doc_span *s)
 {
-    const enum render_kind style = style_of(s);
+    const enum render_kind style = render_telegram_style(s);
     if (t->styles[style]++ == 0)
         t->styled_at[style] = t->units;
 }
 
 static void render_telegram_close_style(struct render_telegram_state *t, const struct doc_span *s)
 {
-    const enum render_kind style = style_of(s);
+    const enum render_kind style = render_telegram_style(s);
     if (--t->styles[style] == 0)
         add_entity(t, style, t->styled_at[style], NULL);
 }

@@ -106,7 +106,8 @@ static void terminal_close_code(struct terminal *t, const struct doc_span *span)
 /* ---- links ---- */
 
 /* A label that looks like another address must not hide the target of the link. */
-static bool misleads(const struct terminal *t, const struct doc_span *span)
+static bool render_terminal_is_misleading_label(const struct terminal *t,
+                                                const struct doc_span *span)
 {
     const struct str label = doc_span_text(t->job->doc, span, t->job->range);
     return memmem(label.p, label.len, "://", 3) || memmem(label.p, label.len, "www.", 4) ||
@@ -124,7 +125,8 @@ static void terminal_close_link(struct terminal *t, const struct doc_span *span)
     const bool linked = t->link == span;
     if (linked)
         t->link = NULL;
-    if ((linked && !misleads(t, span)) || !render_shows_url(t->job, span, strlen(span->attr)))
+    if ((linked && !render_terminal_is_misleading_label(t, span)) ||
+        !render_shows_url(t->job, span, strlen(span->attr)))
         return;
     put(t, STR(" ("));
     put(t, (struct str){span->attr, strlen(span->attr)});

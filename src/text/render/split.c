@@ -39,7 +39,7 @@ static bool split_fits(struct cutter *c, size_t from, size_t to)
 
 /* Upper bound of text bytes in a message: markup makes it longer; only padding of tables, which
  * some forms omit, makes it shorter. */
-static size_t reach(const struct cutter *c)
+static size_t split_max_bytes(const struct cutter *c)
 {
     const struct render_budget *b = &c->target.budget;
     const size_t unit_max = b->unit == RENDER_BYTES ? 2 : 4;
@@ -50,13 +50,13 @@ static size_t reach(const struct cutter *c)
 
 /* Greatest end within `bound` bytes up to which the text fits, at a grapheme boundary; at least the
  * first character. */
-static size_t furthest(struct cutter *c, size_t from, size_t bound)
+static size_t split_find_furthest(struct cutter *c, size_t from, size_t bound)
 {
     const char *p = c->doc->text.p + from;
     const size_t n = c->doc->text.len - from;
     size_t low;
     utf8_decode(p, n, &low);
-    size_t high = bound < reach(c) ? bound : reach(c);
+    size_t high = bound < split_max_bytes(c) ? bound : split_max_bytes(c);
     if (high >= n && split_fits(c, from, from + n))
         return from + n;
     while (low < high) {
@@ -75,14 +75,14 @@ static bool is_code(const struct doc_span *s)
 }
 
 /* Spans that are not cut if possible. */
-static bool is_atom(const struct doc_span *s)
+static bool split_is_atom(const struct doc_span *s)
 {
     return s->mark == DOC_LINK || s->mark == DOC_CODE || s->mark == DOC_MARKER;
 }
 
 /* The outermost span around the place for which `is` returns true. */
-static const struct doc_span *around(const struct cutter *c, size_t at,
-                                     bool (*is)(const struct doc_span *))
+static const struct doc_span *split_outermost_span(const struct cutter *c, size_t at,
+                                                   bool (*is)(const struct doc_span *))
 {
     const struct doc_span *found = NULL;
     for (const struct doc_span *s = doc_find_innermost(c->doc, at); s;
@@ -92,7 +92,8 @@ static const struct doc_span *around(const struct cutter *c, size_t at,
     return found;
 }
 
-static bool ends_here(const struct cutter *c, size_t at, enum doc_mark mark, unsigned level)
+static bool split_has_span_end(const struct cutter *c, size_t at, enum doc_mark mark,
+                               unsigned level)
 {
     for (const struct doc_span *s = doc_find_innermost(c->doc, at - 1); s;
          s = doc_get_parent(c->doc, s))
@@ -129,7 +130,7 @@ static bool is_outermost(const struct cutter *c, size_t at)
 static enum split_boundary line_end(const struct cutter *c, size_t at)
 {
     const struct str text = c->doc->text;
-    if (ends_here(c, at, DOC_HEADING, 0))
+    if (split_has_span_end(c, at, DOC_HEADING, 0))
         return AT_BLANK; /* the text below a heading should follow it */
     if (at + 1 >= text.len || text.p[at + 1] != '\n')
         return AT_LINE;
@@ -137,35 +138,36 @@ static enum split_boundary line_end(const struct cutter *c, size_t at)
 }
 
 /* A combining mark belongs to the previous character. */
-static bool cuts_mark(const struct cutter *c, size_t from, size_t at)
+static bool split_cuts_combining_mark(const struct cutter *c, size_t from, size_t at)
 {
     return utf8_truncated_len(c->doc->text.p + from, c->doc->text.len - from, at - from) !=
            at - from;
 }
 
-static enum split_boundary place_at(const struct cutter *c, size_t from, size_t at)
+static enum split_boundary split_classify_place(const struct cutter *c, size_t from, size_t at)
 {
     const struct str before = {c->doc->text.p + from, at - from};
     const char next = c->doc->text.p[at];
-    if (!split_is_space(next) && (!ends_wide_sentence(before) || cuts_mark(c, from, at)))
+    if (!split_is_space(next) &&
+        (!ends_wide_sentence(before) || split_cuts_combining_mark(c, from, at)))
         return NOWHERE;
-    if (split_is_space(c->doc->text.p[at - 1]) || around(c, at, is_atom) ||
-        ends_here(c, at, DOC_MARKER, 0))
+    if (split_is_space(c->doc->text.p[at - 1]) || split_outermost_span(c, at, split_is_atom) ||
+        split_has_span_end(c, at, DOC_MARKER, 0))
         return NOWHERE;
-    if (around(c, at, is_code))
-        return next == '\n' && !ends_here(c, at, DOC_ROW, 1) ? AT_LINE : NOWHERE;
+    if (split_outermost_span(c, at, is_code))
+        return next == '\n' && !split_has_span_end(c, at, DOC_ROW, 1) ? AT_LINE : NOWHERE;
     if (next == '\n')
         return line_end(c, at);
     return ends_sentence(before) ? AT_SENTENCE : AT_BLANK;
 }
 
 /* The last of the best places in (floor, far]; 0: none. */
-static size_t best_place(const struct cutter *c, size_t from, size_t floor, size_t far)
+static size_t split_find_best_place(const struct cutter *c, size_t from, size_t floor, size_t far)
 {
     size_t found = 0;
     enum split_boundary best = NOWHERE;
     for (size_t at = far; at > floor && best != AT_BLOCK; at--) {
-        const enum split_boundary place = place_at(c, from, at);
+        const enum split_boundary place = split_classify_place(c, from, at);
         if (place < best) {
             best = place;
             found = at;
@@ -175,28 +177,29 @@ static size_t best_place(const struct cutter *c, size_t from, size_t floor, size
 }
 
 /* Without white space: cuts before a link or code, otherwise where the message is full. */
-static size_t hard_place(const struct cutter *c, size_t from, size_t far)
+static size_t split_find_forced_place(const struct cutter *c, size_t from, size_t far)
 {
-    const struct doc_span *atom = around(c, far, is_atom);
-    const bool movable = atom && atom->start > from && !ends_here(c, atom->start, DOC_MARKER, 0) &&
-                         !cuts_mark(c, from, atom->start);
+    const struct doc_span *atom = split_outermost_span(c, far, split_is_atom);
+    const bool movable = atom && atom->start > from &&
+                         !split_has_span_end(c, atom->start, DOC_MARKER, 0) &&
+                         !split_cuts_combining_mark(c, from, atom->start);
     return movable ? atom->start : far;
 }
 
 /* A better kind of place that leaves most of the message empty is not used. */
 static size_t cut_place(const struct cutter *c, size_t from, size_t far)
 {
-    size_t at = best_place(c, from, from + (far - from) / 3, far);
+    size_t at = split_find_best_place(c, from, from + (far - from) / 3, far);
     if (!at)
-        at = best_place(c, from, from, far);
-    return at ? at : hard_place(c, from, far);
+        at = split_find_best_place(c, from, from, far);
+    return at ? at : split_find_forced_place(c, from, far);
 }
 
 /* A part of a table may be larger than the whole, so the result is measured. */
-static size_t next_cut(struct cutter *c, size_t from)
+static size_t split_find_next_cut(struct cutter *c, size_t from)
 {
     for (size_t bound = SIZE_MAX;;) {
-        const size_t far = furthest(c, from, bound);
+        const size_t far = split_find_furthest(c, from, bound);
         if (far == c->doc->text.len)
             return far;
         const size_t at = cut_place(c, from, far);
@@ -210,9 +213,9 @@ static size_t next_cut(struct cutter *c, size_t from)
 static size_t split_resume(const struct cutter *c, size_t at)
 {
     const struct str text = c->doc->text;
-    if (at < text.len && around(c, at, is_code))
+    if (at < text.len && split_outermost_span(c, at, is_code))
         return text.p[at] == '\n' ? at + 1 : at;
-    while (at < text.len && split_is_space(text.p[at]) && !around(c, at + 1, is_code))
+    while (at < text.len && split_is_space(text.p[at]) && !split_outermost_span(c, at + 1, is_code))
         at++;
     return at;
 }
@@ -226,7 +229,7 @@ static void add_piece(struct cutter *c, size_t from, size_t to)
     c->pieces[c->count++] = (struct doc_range){from, to};
 }
 
-static size_t at_least(size_t limit, size_t least)
+static size_t split_raise_limit(size_t limit, size_t least)
 {
     return limit && limit < least ? least : limit;
 }
@@ -235,11 +238,11 @@ struct split split_doc(struct arena *a, const struct doc *d, const struct render
 {
     const struct render_budget b = target->budget;
     struct cutter c = {.doc = d, .target = *target};
-    c.target.budget = (struct render_budget){at_least(b.units, SPLIT_BUDGET_MIN),
-                                             at_least(b.bytes, SPLIT_BUDGET_MIN),
-                                             at_least(b.entities, SPLIT_ENTITIES_MIN), b.unit};
+    c.target.budget = (struct render_budget){
+        split_raise_limit(b.units, SPLIT_BUDGET_MIN), split_raise_limit(b.bytes, SPLIT_BUDGET_MIN),
+        split_raise_limit(b.entities, SPLIT_ENTITIES_MIN), b.unit};
     for (size_t from = 0; from < d->text.len;) {
-        const size_t cut = next_cut(&c, from);
+        const size_t cut = split_find_next_cut(&c, from);
         add_piece(&c, from, cut);
         from = split_resume(&c, cut);
     }

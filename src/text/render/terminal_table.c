@@ -30,8 +30,10 @@ struct table_row {
 static const struct terminal_style plain = {0}, dim = {.dim = true}, bold = {.bold = true};
 
 /* The next span of that mark behind `at` (at the start: the table) within `outer`, or NULL. */
-static const struct doc_span *next_span(const struct doc *d, const struct doc_span *at,
-                                        const struct doc_span *outer, enum doc_mark mark)
+static const struct doc_span *terminal_table_next_span(const struct doc *d,
+                                                       const struct doc_span *at,
+                                                       const struct doc_span *outer,
+                                                       enum doc_mark mark)
 {
     while (++at < d->spans + d->count && at->start < outer->end)
         if (at->mark == mark)
@@ -39,14 +41,14 @@ static const struct doc_span *next_span(const struct doc *d, const struct doc_sp
     return NULL;
 }
 
-static bool next_row(const struct terminal_table *t, struct table_row *row)
+static bool terminal_table_next_row(const struct terminal_table *t, struct table_row *row)
 {
     const struct doc_span *const from = row->span ? row->span : t->table;
-    *row = (struct table_row){.span = next_span(t->doc, from, t->table, DOC_ROW)};
+    *row = (struct table_row){.span = terminal_table_next_span(t->doc, from, t->table, DOC_ROW)};
     if (!row->span)
         return false;
     for (const struct doc_span *cell = row->span; row->n < TERMINAL_TABLE_COLUMNS; row->n++) {
-        cell = next_span(t->doc, cell, row->span, DOC_CELL);
+        cell = terminal_table_next_span(t->doc, cell, row->span, DOC_CELL);
         if (!cell)
             break;
         row->cells[row->n] = cell;
@@ -61,8 +63,9 @@ static struct str terminal_table_cell_text(const struct terminal_table *t,
     return cell ? (struct str){t->doc->text.p + cell->start, cell->end - cell->start} : STR("");
 }
 
-/* Whether the doc pads the cell; " | " separates cells. */
-static void note_padding(struct terminal_table *t, const struct table_row *row, size_t i)
+/* Finds out whether the document pads the cell; " | " separates cells. */
+static void terminal_table_find_padding(struct terminal_table *t, const struct table_row *row,
+                                        size_t i)
 {
     const char *const text = t->doc->text.p;
     size_t from = row->cells[i]->start, to = row->cells[i]->end;
@@ -80,10 +83,10 @@ static void note_padding(struct terminal_table *t, const struct table_row *row, 
 static void terminal_table_measure(struct terminal_table *t)
 {
     struct table_row row = {0};
-    while (next_row(t, &row))
+    while (terminal_table_next_row(t, &row))
         for (size_t i = 0; i < row.n; i++) {
             const size_t width = display_width_text(terminal_table_cell_text(t, &row, i));
-            note_padding(t, &row, i);
+            terminal_table_find_padding(t, &row, i);
             t->widths[i] = width > t->widths[i] ? width : t->widths[i];
             t->n_columns = i < t->n_columns ? t->n_columns : i + 1;
         }
@@ -99,7 +102,7 @@ static size_t total_width(const struct terminal_table *t)
     return total;
 }
 
-static size_t widest(const struct terminal_table *t)
+static size_t terminal_table_widest_column(const struct terminal_table *t)
 {
     size_t at = 0;
     for (size_t i = 1; i < t->n_columns; i++)
@@ -109,12 +112,12 @@ static size_t widest(const struct terminal_table *t)
 }
 
 /* Narrows the widest columns. False: the columns would become unreadable. */
-static bool shrink(struct terminal_table *t, size_t room)
+static bool terminal_table_shrink(struct terminal_table *t, size_t room)
 {
     if (t->n_columns == 0 || t->n_columns * (COLUMN_MIN + GAP) > room + GAP)
         return total_width(t) <= room;
     for (size_t total = total_width(t); total > room;) {
-        const size_t at = widest(t), over = total - room;
+        const size_t at = terminal_table_widest_column(t), over = total - room;
         size_t second = COLUMN_MIN;
         for (size_t i = 0; i < t->n_columns; i++)
             if (t->widths[i] < t->widths[at] && t->widths[i] > second)
@@ -127,7 +130,7 @@ static bool shrink(struct terminal_table *t, size_t room)
 }
 
 /* The part of a cell that fits a line of its column, cut at a blank if there is one. */
-static size_t cell_piece(struct str cell, size_t width)
+static size_t terminal_table_fitting_length(struct str cell, size_t width)
 {
     size_t at = 0, used = 0, blank = 0, len;
     for (; at < cell.len; at += len) {
@@ -196,7 +199,7 @@ static void terminal_table_put_row(struct terminal_table *t, const struct table_
         more = false;
         begin_table_line(t);
         for (size_t i = 0; i < t->n_columns; i++) {
-            const size_t n = cell_piece(left[i], t->widths[i]);
+            const size_t n = terminal_table_fitting_length(left[i], t->widths[i]);
             put_piece(t, i, (struct str){left[i].p, n}, row->span->level == 1);
             left[i] = skip_blanks((struct str){left[i].p + n, left[i].len - n});
             more |= left[i].len > 0;
@@ -211,7 +214,7 @@ static void put_rows(struct terminal_table *t)
     struct table_row row = {0};
     terminal_line_flush(t->line);
     t->line->verbatim = true;
-    while (next_row(t, &row))
+    while (terminal_table_next_row(t, &row))
         terminal_table_put_row(t, &row);
     t->line->verbatim = false;
 }
@@ -220,7 +223,7 @@ static void put_rows(struct terminal_table *t)
 static void put_records(struct terminal_table *t)
 {
     struct table_row header = {0}, row = {0};
-    while (next_row(t, &row)) {
+    while (terminal_table_next_row(t, &row)) {
         if (row.span->level == 1) {
             header = row;
             continue;
@@ -240,7 +243,8 @@ void terminal_table_put(struct terminal_line *l, const struct doc *d, const stru
 {
     struct terminal_table t = {.line = l, .doc = d, .table = table};
     terminal_table_measure(&t);
-    if (shrink(&t, l->columns > l->prefix_width ? l->columns - l->prefix_width : SIZE_MAX))
+    if (terminal_table_shrink(&t, l->columns > l->prefix_width ? l->columns - l->prefix_width
+                                                               : SIZE_MAX))
         put_rows(&t);
     else
         put_records(&t);
