@@ -129,6 +129,26 @@ def stopped(all_):
     equal(chat.texts("Later"), [], "the stopped turn has no answer")
 
 
+def work_stopped(all_):
+    """A user stops the work in the background, or begins a new session."""
+    chat = start_work(all_, "behind", "p1")
+    chat.say("/stop")
+    chat.hear("Stopping the work in the background.")
+    other = start_work(all_, "behind", "p2")
+    other.say("/new")
+    other.hear("new session")
+    for one in (chat, other):
+        until(lambda one=one: f"process of tg:{one.person}: a person stopped it" in all_.runner.log(), "the agent is ended")
+    all_.runner.let_go("p1.behind")
+    all_.runner.let_go("p2.behind")
+    for one, id_ in ((chat, "p3"), (other, "p4")):
+        one.say(f"id={id_}")
+        one.hear(f"Answer {id_}")
+        equal(one.texts("Later"), [], "the stopped work has no result")
+    chat.say("/stop")
+    chat.hear("Nothing is running")
+
+
 def restarted_meanwhile(all_):
     """The gateway is killed while the turn runs, and while another one runs and ends."""
     chat = start_work(all_, "tools=1 behind-held", "d1")
@@ -272,6 +292,18 @@ def led_by_the_next(all_):
     chat.has_once("Answer m1", "Later m1")
 
 
+def led_by_another(all_):
+    """The gateway gives the bot away while the agent works in the background, and is still there."""
+    leader, other = await_leader(*all_.gateways)
+    chat = start_work(all_, "behind", "o1")
+    until(lambda: stored(all_.server, "new") == 0, "the answer is delivered")
+    leader.run("drain")
+    until(lambda: leads(other), "the other host leads")
+    all_.runner.let_go("o1.behind")
+    all_.is_delivered(chat, "Answer o1", "Later o1")
+    leader.run("drain", "--undo")
+
+
 def adopted(all_):
     """The leader is killed while it shows the turn; the next one continues."""
     leader, other = await_leader(*all_.gateways)
@@ -291,13 +323,13 @@ def main():
         print("1..0 # SKIP no nats-server")
         return
     with natsd.NatsServer() as server, Fake("telegram") as fake, One(server, fake) as all_:
-        for scene in (delivered, silent, stopped, restarted_meanwhile, entered, without_bus, clients, runner_lost):
+        for scene in (delivered, silent, stopped, work_stopped, restarted_meanwhile, entered, without_bus, clients, runner_lost):
             scene(all_)
     with natsd.NatsServer() as server, Fake("telegram") as fake:
         for bucket in ("tc_lead", "tc_host"):
             short_leases(server, bucket, TTL_S)
         with Two(server, fake) as all_:
-            for scene in (led, led_by_the_next, adopted):
+            for scene in (led, led_by_the_next, led_by_another, adopted):
                 scene(all_)
     done()
 

@@ -156,8 +156,13 @@ void turn_scheduler_set_aside(struct turn_scheduler *cs, bool is_aside);
  * call: cancels them now; third call: kills them. */
 void turn_scheduler_drain(struct turn_scheduler *cs, void (*drained)(void *ctx), void *ctx);
 
-/* Ends background work of a conversation; false: there was none. */
+/* Ends background work of a conversation on this host; false: there was none. */
 bool turn_scheduler_stop_background(struct turn_scheduler *cs, const char *key);
+/* The same for the host that runs the conversation, if it is another one. `done` is called once, at
+ * once or later. */
+void turn_scheduler_stop_elsewhere(struct turn_scheduler *cs, const char *key,
+                                   const struct conf_agent *agent,
+                                   void (*done)(void *ctx, bool ended), void *ctx);
 /* The next message starts a new session: ends the waiting process. */
 void turn_scheduler_forget_process(struct turn_scheduler *cs, const char *key);
 /* Number of agents that wait for a message, or work in the background. */

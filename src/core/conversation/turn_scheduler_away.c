@@ -8,6 +8,7 @@
 #include "base/sys/uuid.h"
 #include "core/conversation/turn_scheduler_internal.h"
 #include "core/turnlog/turnlog.h"
+#include "core/work/work_background.h"
 
 size_t conversations_count_away(const struct turn_scheduler *cs)
 {
@@ -77,6 +78,16 @@ void turn_scheduler_tell_turn(struct turn_scheduler *cs, const char *turn, const
     struct turn_job *const job = turn_scheduler_find_job(cs, turn);
     if (job)
         turn_job_tell(job, code, text);
+}
+
+void turn_scheduler_stop_elsewhere(struct turn_scheduler *cs, const char *key,
+                                   const struct conf_agent *agent,
+                                   void (*done)(void *ctx, bool ended), void *ctx)
+{
+    if (cs->spec.work && conf_agent_is_shared(cs->spec.conf, agent))
+        work_background_end(cs->spec.work, conf_agent_session_name(agent), key, done, ctx);
+    else
+        done(ctx, false);
 }
 
 /* ---- results that came too late ---- */

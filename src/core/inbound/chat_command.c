@@ -24,8 +24,33 @@ struct chat_command {
     struct buf argument;
 };
 
+/* No turn runs, and no work in the background on this host. */
+struct chat_command_stop {
+    struct host_call *ask;
+    size_t dropped;
+};
+
+static void chat_command_on_stopped(void *ctx, bool ended)
+{
+    struct chat_command_stop *const s = ctx;
+    TEXTS_IN(s->ask->language);
+    CLEANUP_BUF struct buf text = {0};
+    host_reply_stopped(&text, false, ended, s->dropped);
+    host_call_complete(s->ask, TC_COMMAND, NULL, text.p);
+    free(s);
+}
+
+static void chat_command_stop_elsewhere(struct inbound *r, struct host_call *a, const char *key,
+                                        const struct conf_agent *agent, struct conversation *c)
+{
+    struct chat_command_stop *const s = xcalloc(1, sizeof *s);
+    s->ask = a;
+    s->dropped = c ? turn_scheduler_drop_waiting(r->spec.conversations, c) : 0;
+    turn_scheduler_stop_elsewhere(r->spec.conversations, key, agent, chat_command_on_stopped, s);
+}
+
 static void stop(struct inbound *r, struct host_call *a, const struct conf_instance *inst,
-                 const char *key, struct conversation *c)
+                 const char *key, const struct conf_agent *agent, struct conversation *c)
 {
     if (!(inst->grants & CONF_CANCEL)) {
         host_call_complete(a, TC_COMMAND, NULL, texts_get(TEXT_CANNOT_STOP));
@@ -34,11 +59,20 @@ static void stop(struct inbound *r, struct host_call *a, const struct conf_insta
     CLEANUP_BUF struct buf text = {0};
     const bool runs = c && c->job;
     const bool worked = !runs && turn_scheduler_stop_background(r->spec.conversations, key);
+    if (!runs && !worked) {
+        chat_command_stop_elsewhere(r, a, key, agent, c);
+        return;
+    }
     host_reply_stopped(&text, runs, worked,
                        c ? turn_scheduler_drop_waiting(r->spec.conversations, c) : 0);
     host_call_complete(a, TC_COMMAND, runs ? turn_job_id(c->job) : NULL, text.p);
     if (runs)
         turn_job_cancel(c->job);
+}
+
+static void chat_command_on_forgotten(void *ctx, bool ended)
+{
+    (void)ctx, (void)ended;
 }
 
 static void forget_session(struct inbound *r, struct host_call *a, const char *key,
@@ -49,6 +83,8 @@ static void forget_session(struct inbound *r, struct host_call *a, const char *k
     if (runs)
         turn_job_discard_session(c->job);
     turn_scheduler_forget_process(r->spec.conversations, key);
+    turn_scheduler_stop_elsewhere(r->spec.conversations, key, agent, chat_command_on_forgotten,
+                                  NULL);
     session_store_delete(r->spec.sessions, conf_agent_session_name(agent), key);
     approvals_end_session(r->spec.approvals, agent->name, key);
     texts_append(&text, TEXT_NEW_SESSION, NULL);
@@ -170,7 +206,7 @@ static void chat_command_execute(const struct chat_command *m)
     }
     switch (m->command) {
     case COMMAND_STOP:
-        stop(r, a, m->instance, key, c);
+        stop(r, a, m->instance, key, agent, c);
         break;
     case COMMAND_NEW:
         forget_session(r, a, key, agent, c);

@@ -10,6 +10,8 @@
 #include "base/cleanup.h"
 #include "base/invariant.h"
 #include "core/runner/runner_internal.h"
+#include "core/work/work_background.h"
+#include "event/json/json_reader.h"
 
 #define TICK_MS 250
 
@@ -170,6 +172,19 @@ static void runner_on_line(void *ctx, struct bus_call *call, struct str body)
     arena_fini(&arena);
 }
 
+/* The gateway asks for it on behalf of a person. */
+static void runner_on_background(void *ctx, struct bus_call *call, struct str body)
+{
+    const struct runner *const r = ctx;
+    struct arena arena = {0};
+    const char *const conversation =
+        json_reader_unescape(&arena, bus_message_text(body, "/conversation"), NULL);
+    const bool ended =
+        !r->is_stopped && conversation && turn_scheduler_stop_background(r->turns, conversation);
+    bus_call_answer(call, ended ? STR("{\"ended\":true}") : STR("{\"ended\":false}"));
+    arena_fini(&arena);
+}
+
 /* ---- loss of the bus ---- */
 
 static void runner_on_tick(void *ctx)
@@ -219,6 +234,7 @@ struct runner *runner_new(const struct runner_spec *spec)
     loop_timer_set(r->tick, 0);
     bus_share_runs(spec->bus, r->turnlog, runner_on_fenced, r);
     bus_serve(spec->bus, "run", runner_on_line, r);
+    bus_serve(spec->bus, WORK_BACKGROUND_VERB, runner_on_background, r);
     runner_open_queues(r);
     r->watcher = bus_watch(spec->bus, runner_on_active, r);
     return r;
