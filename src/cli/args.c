@@ -67,7 +67,7 @@ struct getopt_rows {
     char shorts[2 * ROWS_MAX + 4];
 };
 
-static void make_rows(struct getopt_rows *g, const struct cli_command *c)
+static void args_make_getopt_rows(struct getopt_rows *g, const struct cli_command *c)
 {
     size_t n = 0, s = 0;
     g->shorts[s++] = ':'; /* distinguish a missing value from an unknown option */
@@ -87,7 +87,7 @@ static void make_rows(struct getopt_rows *g, const struct cli_command *c)
 }
 
 /* The option for a return value of getopt, which is one of the values given to it. */
-static const struct args_option *find_arg(const struct cli_command *c, int got)
+static const struct args_option *args_find_by_getopt_value(const struct cli_command *c, int got)
 {
     const struct args_option *a = c->args;
     if (got >= ROW_BASE)
@@ -118,8 +118,9 @@ static void args_add_plugin(struct args *args, char *word)
         memset(comma + 1, '*', strlen(comma + 1));
 }
 
-/* 0, or the exit status. */
-static int args_take(struct args *args, const struct cli_command *c, const struct args_option *a)
+/* Returns 0, or the exit status. */
+static int args_set_value(struct args *args, const struct cli_command *c,
+                          const struct args_option *a)
 {
     void *const member = (char *)args + a->offset;
     switch (a->type) {
@@ -142,7 +143,7 @@ static int args_take(struct args *args, const struct cli_command *c, const struc
     return 0;
 }
 
-static int fail_option(const struct cli_command *c, int got, const char *word)
+static int args_fail_option(const struct cli_command *c, int got, const char *word)
 {
     const char *names[ROWS_MAX + 1] = {"help"};
     size_t n = 1;
@@ -161,7 +162,7 @@ static int fail_option(const struct cli_command *c, int got, const char *word)
                 : args_usage_error(c, "unknown option %s", word);
 }
 
-static int take_operands(struct args *args, const struct cli_command *c, int argc, char **argv)
+static int args_set_operands(struct args *args, const struct cli_command *c, int argc, char **argv)
 {
     args->operands = argv + optind;
     args->n_operands = argc - optind;
@@ -176,7 +177,7 @@ static int args_read_all(struct args *args, const struct cli_command *c, int arg
                          bool *help)
 {
     struct getopt_rows rows;
-    make_rows(&rows, c);
+    args_make_getopt_rows(&rows, c);
     optind = 0; /* 0: full initialisation of GNU getopt */
     opterr = 0;
     for (int got; (got = getopt_long(argc, argv, rows.shorts, rows.longs, NULL)) != -1;) {
@@ -185,12 +186,12 @@ static int args_read_all(struct args *args, const struct cli_command *c, int arg
             return 0;
         }
         if (got == '?' || got == ':')
-            return fail_option(c, got, argv[optind - 1]);
-        const int status = args_take(args, c, find_arg(c, got));
+            return args_fail_option(c, got, argv[optind - 1]);
+        const int status = args_set_value(args, c, args_find_by_getopt_value(c, got));
         if (status)
             return status;
     }
-    return take_operands(args, c, argc, argv);
+    return args_set_operands(args, c, argc, argv);
 }
 
 int args_parse(struct args *args, const struct cli_command *c, int argc, char **argv, int *status)

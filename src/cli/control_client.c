@@ -22,7 +22,7 @@
 #define ANSWER_MAX ((size_t)16 << 20)
 
 /* Connects. Returns a socket, or -1 with errno. */
-static int dial(const char *path)
+static int control_client_connect(const char *path)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     const struct timeval wait = {.tv_sec = WAIT_S};
@@ -84,7 +84,7 @@ static int control_client_ask(struct control_response *c, const struct conf *con
                               const struct buf *request, struct tc_err *err)
 {
     CLEANUP_FREE char *socket_path = control_socket_path(conf->state_dir);
-    CLEANUP_FD const int fd = dial(socket_path);
+    CLEANUP_FD const int fd = control_client_connect(socket_path);
     CLEANUP_BUF struct buf answer = {0};
     *c = (struct control_response){0};
     if (fd < 0 && (errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR))
@@ -99,7 +99,8 @@ static int control_client_ask(struct control_response *c, const struct conf *con
     return c->status ? 0 : err_set(err, socket_path, "turncast serve does not respond");
 }
 
-static void add_head(struct buf *request, const char *method, const char *path, size_t len)
+static void control_client_add_request_head(struct buf *request, const char *method,
+                                            const char *path, size_t len)
 {
     buf_printf(request,
                "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
@@ -112,7 +113,7 @@ int control_client_request(struct control_response *c, const struct conf *conf, 
 {
     CLEANUP_BUF struct buf request = {0};
     CLEANUP_FREE char *text = json_value_text(body);
-    add_head(&request, method, path, text ? strlen(text) : 0);
+    control_client_add_request_head(&request, method, path, text ? strlen(text) : 0);
     buf_add_str(&request, text ? text : "");
     return control_client_ask(c, conf, &request, err);
 }
@@ -197,7 +198,7 @@ static bool control_client_begins_with(const char *p, size_t len, const char *te
     return len >= n && memcmp(p, text, n) == 0;
 }
 
-static void follow_line(void *ctx, const char *p, size_t len, bool complete)
+static void control_client_on_stream_line(void *ctx, const char *p, size_t len, bool complete)
 {
     static const char http[] = "HTTP/1.1 ", event[] = "event: ", data[] = "data: ";
     struct control_stream *const f = ctx;
@@ -214,17 +215,19 @@ static void follow_line(void *ctx, const char *p, size_t len, bool complete)
         f->over = !f->data(f->ctx, p + sizeof data - 1, len - (sizeof data - 1));
 }
 
-static void follow_dropped(void *ctx, uint64_t bytes)
+static void control_client_on_stream_dropped(void *ctx, uint64_t bytes)
 {
     (void)ctx;
     fprintf(stderr, "turncast: left out an event of %llu bytes\n", (unsigned long long)bytes);
 }
 
-static int follow_socket(int fd, struct control_stream *f)
+static int control_client_read_stream(int fd, struct control_stream *f)
 {
     char piece[16384];
-    struct line_splitter lines = {
-        .line = follow_line, .dropped = follow_dropped, .ctx = f, .cap = ANSWER_MAX};
+    struct line_splitter lines = {.line = control_client_on_stream_line,
+                                  .dropped = control_client_on_stream_dropped,
+                                  .ctx = f,
+                                  .cap = ANSWER_MAX};
     ssize_t n = 1;
     while (n != 0 && !f->over) {
         n = read(fd, piece, sizeof piece);
@@ -243,14 +246,14 @@ int control_client_follow(const struct conf *conf, const char *path,
                           struct tc_err *err)
 {
     CLEANUP_FREE char *socket_path = control_socket_path(conf->state_dir);
-    CLEANUP_FD const int fd = dial(socket_path);
+    CLEANUP_FD const int fd = control_client_connect(socket_path);
     CLEANUP_BUF struct buf request = {0};
     struct control_stream f = {.data = data, .ctx = ctx};
     if (fd < 0)
         return err_set_errno(err, errno, socket_path, "cannot connect to turncast serve");
     /* Sends HTTP/1.0, so that the response is not chunked. */
     buf_printf(&request, "GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n", path);
-    if (control_client_send_all(fd, &request) < 0 || follow_socket(fd, &f) < 0)
+    if (control_client_send_all(fd, &request) < 0 || control_client_read_stream(fd, &f) < 0)
         return err_set_errno(err, errno, socket_path, "turncast serve does not respond");
     return f.status == 200
                ? 0

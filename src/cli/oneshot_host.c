@@ -68,7 +68,7 @@ int oneshot_host_apply_plugins(struct conf *conf, const struct args *args,
 
 /* Two hosts must not use one state directory: if another host holds the lock, this one runs without
  * state. */
-static struct journal_async *open_ledger(struct loop *loop, const struct conf *conf)
+static struct journal_async *oneshot_host_open_journal(struct loop *loop, const struct conf *conf)
 {
     struct tc_err err = {0};
     bool in_use = false;
@@ -123,8 +123,8 @@ enum language oneshot_host_language(const struct conf *conf)
     return LANGUAGE_EN;
 }
 
-/* The terminal connector can ask only on a terminal. */
-static bool is_attended(const struct conf *conf)
+/* Whether an instance can ask for approvals. The terminal connector can ask only on a terminal. */
+static bool oneshot_host_can_ask(const struct conf *conf)
 {
     for (size_t i = 0; i < conf->n_instances; i++) {
         const struct conf_instance *const inst = &conf->instances[i];
@@ -138,11 +138,11 @@ static bool is_attended(const struct conf *conf)
 static void start_requests(struct oneshot_host *h)
 {
     h->approvals = approvals_new(h->journal);
-    h->requests =
-        request_registry_new(&(struct request_registry_spec){.loop = h->loop,
-                                                             .journal = h->journal,
-                                                             .approvals = h->approvals,
-                                                             .unattended = !is_attended(h->conf)});
+    h->requests = request_registry_new(
+        &(struct request_registry_spec){.loop = h->loop,
+                                        .journal = h->journal,
+                                        .approvals = h->approvals,
+                                        .unattended = !oneshot_host_can_ask(h->conf)});
 }
 
 /* For the host of the state directory, the directories that `serve` gives its instances; otherwise
@@ -167,7 +167,7 @@ int oneshot_host_start(struct oneshot_host *h, const struct conf *conf, const st
     h->conf = conf;
     h->loop = loop_new();
     h->httpc = network_clients_new_http(h->loop, conf);
-    h->journal = keeps ? open_ledger(h->loop, conf) : NULL;
+    h->journal = keeps ? oneshot_host_open_journal(h->loop, conf) : NULL;
     if (keeps)
         start_requests(h);
     const struct connector_services services = {
@@ -196,7 +196,7 @@ struct losses {
     uint64_t count;
 };
 
-static void add_losses(void *ctx, const struct dispatch_instance *i)
+static void oneshot_host_print_losses(void *ctx, const struct dispatch_instance *i)
 {
     struct losses *const losses = ctx;
     const struct channel_health *const health = &i->health;
@@ -215,7 +215,7 @@ static void add_losses(void *ctx, const struct dispatch_instance *i)
 bool oneshot_host_settle(struct oneshot_host *h)
 {
     struct losses losses = {.late = !dispatch_drain(h->dispatch, HOST_GRACE_MS)};
-    dispatch_each_instance(h->dispatch, add_losses, &losses);
+    dispatch_each_instance(h->dispatch, oneshot_host_print_losses, &losses);
     h->late = losses.late;
     return losses.late || losses.count > 0;
 }

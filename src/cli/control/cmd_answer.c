@@ -146,7 +146,7 @@ static int cmd_answer_list(const json_t *whole, bool json)
 
 /* ---- selection of a request ---- */
 
-static bool cmd_answer_is_of(const json_t *r, const char *turn)
+static bool cmd_answer_belongs_to_turn(const json_t *r, const char *turn)
 {
     const char *const of = cmd_answer_text_of(r, "turn");
     return !turn || (of && strncmp(of, turn, strlen(turn)) == 0);
@@ -162,7 +162,7 @@ static size_t cmd_answer_count(const json_t *all, const char *id, bool whole, co
     json_array_foreach(all, i, r)
     {
         const char *const is = cmd_answer_text_of(r, "id");
-        if (!is || !cmd_answer_is_of(r, turn))
+        if (!is || !cmd_answer_belongs_to_turn(r, turn))
             continue;
         if (id && (whole ? strcmp(is, id) : strncmp(is, id, strlen(id))) != 0)
             continue;
@@ -371,8 +371,9 @@ static int cmd_answer_answer(const struct conf *conf, const json_t *whole, const
     return status;
 }
 
-/* m NULL: open requests are listed or shown. */
-static int ask_host(const struct conf *conf, const struct args *args, const struct meant *m)
+/* m NULL: lists open requests, or shows one. */
+static int cmd_answer_run_on_host(const struct conf *conf, const struct args *args,
+                                  const struct meant *m)
 {
     struct control_response c;
     if (control_client_call(&c, conf, "GET", "/requests", NULL) < 0)
@@ -410,7 +411,7 @@ static int cmd_answer_run(const struct args *args)
     struct conf *const conf = status ? NULL : command_conf_load(args);
     if (!conf)
         return EXIT_USAGE;
-    status = ask_host(conf, args, lists || args->show ? NULL : &m);
+    status = cmd_answer_run_on_host(conf, args, lists || args->show ? NULL : &m);
     conf_unref(conf);
     return status;
 }

@@ -148,7 +148,7 @@ static void cmd_approvals_add_question(void *ctx, const struct journal_question 
     buf_add_char(out, '}');
 }
 
-static int history(const struct approvals_call *c)
+static int cmd_approvals_print_history(const struct approvals_call *c)
 {
     CLEANUP_BUF struct buf out = {0};
     buf_add_str(&out, "{\"questions\":[");
@@ -267,8 +267,8 @@ static int cmd_approvals_check_delete_args(const struct args *args)
     return 0;
 }
 
-static int cmd_approvals_act(const struct args *args, const struct conf *conf,
-                             int (*action)(const struct approvals_call *c))
+static int cmd_approvals_run_action(const struct args *args, const struct conf *conf,
+                                    int (*action)(const struct approvals_call *c))
 {
     CLEANUP_FREE char *file = xasprintf("%s/state.db", conf->state_dir);
     struct approvals_call c = {.conf = conf, .args = args};
@@ -285,7 +285,7 @@ static int cmd_approvals_act(const struct args *args, const struct conf *conf,
     return status;
 }
 
-static int check_history(const struct args *args)
+static int cmd_approvals_check_history_args(const struct args *args)
 {
     return args->n_operands > 1 || args->all || args->agent
                ? args_usage_error(&cmd_approvals, "history accepts only --json")
@@ -299,10 +299,10 @@ static const struct verb {
 } verbs[] = {
     {"list", cmd_approvals_check_list, cmd_approvals_list},
     {"forget", cmd_approvals_check_delete_args, cmd_approvals_delete_each},
-    {"history", check_history, history},
+    {"history", cmd_approvals_check_history_args, cmd_approvals_print_history},
 };
 
-static const struct verb *find_verb(const char *name)
+static const struct verb *cmd_approvals_find_verb(const char *name)
 {
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(verbs[i].name, name) == 0)
@@ -312,7 +312,7 @@ static const struct verb *find_verb(const char *name)
 
 static int cmd_approvals_run(const struct args *args)
 {
-    const struct verb *const verb = find_verb(args->operands[0]);
+    const struct verb *const verb = cmd_approvals_find_verb(args->operands[0]);
     if (!verb)
         return args_usage_error(&cmd_approvals,
                                 "unknown subcommand \"%s\"; use list, forget or history",
@@ -325,7 +325,7 @@ static int cmd_approvals_run(const struct args *args)
     struct conf *const conf = command_conf_load(args);
     if (!conf)
         return EXIT_USAGE;
-    status = cmd_approvals_act(args, conf, verb->act);
+    status = cmd_approvals_run_action(args, conf, verb->act);
     conf_unref(conf);
     return status;
 }

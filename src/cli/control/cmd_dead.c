@@ -157,20 +157,20 @@ static void cmd_dead_print_all(void *ctx, const struct journal_dead *d)
     print_body(d->body);
 }
 
-static enum journal_status show_one(struct journal *j, int64_t id)
+static enum journal_status cmd_dead_show_one(struct journal *j, int64_t id)
 {
     return journal_dead_get(j, id, cmd_dead_print_all, NULL);
 }
 
-static enum journal_status retry_one(struct journal *j, int64_t id)
+static enum journal_status cmd_dead_retry_one(struct journal *j, int64_t id)
 {
     const int64_t last = journal_last_seq(j);
     return last < 0 ? JOURNAL_FAILED : journal_dead_retry(j, id, last + 1);
 }
 
 /* Applies the action to each id; an unknown id does not stop the others. */
-static int with_each(struct journal *j, char *const *ids, int n,
-                     enum journal_status (*act)(struct journal *j, int64_t id))
+static int cmd_dead_apply_to_each(struct journal *j, char *const *ids, int n,
+                                  enum journal_status (*act)(struct journal *j, int64_t id))
 {
     int exit_status = 0;
     for (int i = 0; i < n; i++) {
@@ -190,12 +190,12 @@ static const struct action {
     enum journal_status (*act)(struct journal *j, int64_t id); /* NULL: list */
 } actions[] = {
     {"list", NULL},
-    {"show", show_one},
-    {"retry", retry_one},
+    {"show", cmd_dead_show_one},
+    {"retry", cmd_dead_retry_one},
     {"drop", journal_dead_delete},
 };
 
-static const struct action *find_action(const char *name)
+static const struct action *cmd_dead_find_action(const char *name)
 {
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
         if (strcmp(actions[i].name, name) == 0)
@@ -210,7 +210,7 @@ static bool cmd_dead_is_id(const char *word)
 }
 
 /* Checks the operands of the action. 0, or the exit status. */
-static int check_words(const struct action *a, char *const *words, int n)
+static int cmd_dead_check_operands(const struct action *a, char *const *words, int n)
 {
     if (!a->act)
         return n < 2 ? 0 : args_usage_error(&cmd_dead, "list takes at most one instance name");
@@ -223,14 +223,14 @@ static int check_words(const struct action *a, char *const *words, int n)
 }
 
 /* A missing state has no dead letters, and none is created. */
-static bool has_state(const struct conf *conf)
+static bool cmd_dead_has_journal(const struct conf *conf)
 {
     CLEANUP_FREE char *file = xasprintf("%s/state.db", conf->state_dir);
     return access(file, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
 /* Asks the running host, because the host numbers outbound requests. -1: no host runs. */
-static int retry_by_host(const struct conf *conf, char *const *ids, int n)
+static int cmd_dead_retry_on_host(const struct conf *conf, char *const *ids, int n)
 {
     int exit_status = 0;
     for (int i = 0; i < n; i++) {
@@ -252,47 +252,48 @@ static int retry_by_host(const struct conf *conf, char *const *ids, int n)
     return exit_status;
 }
 
-static int cmd_dead_act(const struct conf *conf, const struct action *a, char *const *words, int n)
+static int cmd_dead_run_action(const struct conf *conf, const struct action *a, char *const *words,
+                               int n)
 {
-    if (!has_state(conf))
+    if (!cmd_dead_has_journal(conf))
         return a->act ? cmd_dead_print_missing(words[0])
                       : cmd_dead_print_none(conf, n ? words[0] : NULL);
     struct tc_err err = {0};
-    const int by_host = a->act == retry_one ? retry_by_host(conf, words, n) : -1;
+    const int by_host = a->act == cmd_dead_retry_one ? cmd_dead_retry_on_host(conf, words, n) : -1;
     if (by_host >= 0)
         return by_host;
-    const bool beside = a->act != retry_one; /* a retry inserts an outbound request, whose number
-                                              * the host assigns */
+    const bool beside = a->act != cmd_dead_retry_one; /* a retry inserts an outbound request, whose
+                                                       * number the host assigns */
     struct journal *const j =
         journal_open(&(struct journal_spec){.dir = conf->state_dir, .beside = beside}, &err);
     if (!j) {
         command_conf_print_error(&err);
         return EXIT_USAGE;
     }
-    const int status =
-        a->act ? with_each(j, words, n, a->act) : cmd_dead_list(conf, j, n ? words[0] : NULL);
+    const int status = a->act ? cmd_dead_apply_to_each(j, words, n, a->act)
+                              : cmd_dead_list(conf, j, n ? words[0] : NULL);
     journal_close(j);
     return status;
 }
 
 static int cmd_dead_run(const struct args *args)
 {
-    const struct action *const a = find_action(args->operands[0]);
+    const struct action *const a = cmd_dead_find_action(args->operands[0]);
     char *const *const words = args->operands + 1;
     const int n = args->n_operands - 1;
     if (!a)
         return args_usage_error(&cmd_dead,
                                 "unknown subcommand \"%s\"; use list, show, retry or drop",
                                 args->operands[0]);
-    int status = check_words(a, words, n);
+    int status = cmd_dead_check_operands(a, words, n);
     if (status)
         return status;
     struct conf *conf = command_conf_load(args);
     if (!conf)
         return EXIT_USAGE;
-    if (!a->act || a->act == show_one)
+    if (!a->act || a->act == cmd_dead_show_one)
         mask_secrets(conf);
-    status = cmd_dead_act(conf, a, words, n);
+    status = cmd_dead_run_action(conf, a, words, n);
     conf_unref(conf);
     return status;
 }

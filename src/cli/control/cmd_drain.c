@@ -17,9 +17,10 @@ static const struct args_option rows[] = {
     {0},
 };
 
-/* Number of turns that still run there; -1: refused, and the reason was printed. */
-static int64_t cmd_drain_ask(const struct conf *conf, const char *host, const char *what,
-                             bool *is_draining)
+/* Returns the number of turns that still run on the host. -1: refused, and the reason was printed.
+ */
+static int64_t cmd_drain_send_request(const struct conf *conf, const char *host, const char *what,
+                                      bool *is_draining)
 {
     struct control_response c;
     json_t *const body = json_pack("{s:s,s:s*}", "do", what, "host", host);
@@ -34,22 +35,22 @@ static int64_t cmd_drain_ask(const struct conf *conf, const char *host, const ch
     return running;
 }
 
-static int cmd_drain_undo(const struct conf *conf, const char *host)
+static int cmd_drain_end(const struct conf *conf, const char *host)
 {
     bool is_draining;
-    if (cmd_drain_ask(conf, host, "undo", &is_draining) < 0)
+    if (cmd_drain_send_request(conf, host, "undo", &is_draining) < 0)
         return EXIT_TURN_ERROR;
     puts("The host works again.");
     return 0;
 }
 
-static int cmd_drain_await(const struct conf *conf, const char *host, int64_t running)
+static int cmd_drain_wait_for_turns(const struct conf *conf, const char *host, int64_t running)
 {
     const struct timespec pause = {.tv_sec = 1};
     bool is_draining = true;
     while (running > 0 && is_draining) {
         nanosleep(&pause, NULL);
-        running = cmd_drain_ask(conf, host, "look", &is_draining);
+        running = cmd_drain_send_request(conf, host, "look", &is_draining);
     }
     if (running < 0)
         return EXIT_TURN_ERROR;
@@ -61,18 +62,18 @@ static int cmd_drain_await(const struct conf *conf, const char *host, int64_t ru
     return 0;
 }
 
-static int cmd_drain_do(const struct conf *conf, const struct args *args)
+static int cmd_drain_begin(const struct conf *conf, const struct args *args)
 {
     const char *const host = args->n_operands ? args->operands[0] : NULL;
     bool is_draining;
     if (args->undo)
-        return cmd_drain_undo(conf, host);
-    const int64_t running = cmd_drain_ask(conf, host, "drain", &is_draining);
+        return cmd_drain_end(conf, host);
+    const int64_t running = cmd_drain_send_request(conf, host, "drain", &is_draining);
     if (running < 0)
         return EXIT_TURN_ERROR;
     printf("The host starts no more turns; %" PRId64 " turn%s still run%s there.\n", running,
            PLURAL(running, "", "s"), PLURAL(running, "s", ""));
-    return args->detach ? 0 : cmd_drain_await(conf, host, running);
+    return args->detach ? 0 : cmd_drain_wait_for_turns(conf, host, running);
 }
 
 static int cmd_drain_run(const struct args *args)
@@ -82,7 +83,7 @@ static int cmd_drain_run(const struct args *args)
     struct conf *const conf = command_conf_load(args);
     if (!conf)
         return EXIT_USAGE;
-    const int status = cmd_drain_do(conf, args);
+    const int status = cmd_drain_begin(conf, args);
     conf_unref(conf);
     return status;
 }

@@ -29,7 +29,7 @@ static void cmd_reload_print_report(const json_t *report)
     print_names(report, "needs_restart", "requires a restart to take effect: ");
 }
 
-static int reload(const struct conf *conf)
+static int cmd_reload_send_request(const struct conf *conf)
 {
     struct control_response c;
     if (control_client_call(&c, conf, "POST", "/reload", NULL) < 0)
@@ -51,7 +51,7 @@ static int cmd_reload_run(const struct args *args)
     struct conf *const conf = command_conf_load(args);
     if (!conf)
         return EXIT_TURN_ERROR; /* the host would report the same error */
-    const int status = reload(conf);
+    const int status = cmd_reload_send_request(conf);
     conf_unref(conf);
     return status;
 }

@@ -18,7 +18,7 @@ static void add_encoded(struct buf *path, const char *name)
                    (unsigned char)*name);
 }
 
-static int restart(const struct conf *conf, const char *name)
+static int cmd_restart_send_request(const struct conf *conf, const char *name)
 {
     CLEANUP_BUF struct buf path = {0};
     struct control_response c;
@@ -46,7 +46,7 @@ static int cmd_restart_run(const struct args *args)
     struct conf *const conf = command_conf_load(args);
     if (!conf)
         return EXIT_USAGE;
-    const int status = restart(conf, args->operands[0]);
+    const int status = cmd_restart_send_request(conf, args->operands[0]);
     conf_unref(conf);
     return status;
 }

@@ -167,7 +167,7 @@ static int cmd_send_follow(const struct args *args, const struct conf *conf, con
     return stopped ? EXIT_CANCELLED : WIFEXITED(how) ? WEXITSTATUS(how) : EXIT_TURN_ERROR;
 }
 
-static int cmd_send_with(const struct args *args, const struct conf *conf)
+static int cmd_send_run_with_conf(const struct args *args, const struct conf *conf)
 {
     CLEANUP_BUF struct buf message = {0};
     const int status = message_input_read(&message, args->operands[0], &cmd_send);
@@ -196,7 +196,7 @@ static int cmd_send_run(const struct args *args)
     struct conf *const conf = command_conf_load(args);
     if (!conf)
         return EXIT_USAGE;
-    const int status = cmd_send_with(args, conf);
+    const int status = cmd_send_run_with_conf(args, conf);
     conf_unref(conf);
     return status;
 }

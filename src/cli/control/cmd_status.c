@@ -156,7 +156,7 @@ static void print_service(const json_t *in)
 }
 
 /* Time of the last successful and of the last failed request to the service. */
-static void print_reach(const json_t *in)
+static void cmd_status_print_reachability(const json_t *in)
 {
     const bool failed = json_object_get(in, "last_failure_ms") != NULL;
     if (json_object_get(in, "last_success_ms")) {
@@ -176,7 +176,7 @@ static void print_reach(const json_t *in)
 }
 
 /* A line for the limit that the instance exceeds or has exceeded. */
-static void print_excess(const json_t *in)
+static void cmd_status_print_exceeded_limit(const json_t *in)
 {
     const char *const key = json_string_value(json_object_get(in, "exceeds"));
     if (!key)
@@ -193,7 +193,7 @@ static void print_excess(const json_t *in)
 }
 
 /* A line for the current error of the instance. */
-static void print_trouble(const json_t *in)
+static void cmd_status_print_restarts(const json_t *in)
 {
     const int64_t deaths = print_table_get_int(in, "deaths");
     if (!json_is_true(json_object_get(in, "down"))) {
@@ -215,7 +215,7 @@ static void print_trouble(const json_t *in)
              : "");
 }
 
-static const char *state_of(const json_t *in)
+static const char *cmd_status_instance_state(const json_t *in)
 {
     return json_is_true(json_object_get(in, "stands_by"))     ? "standby"
            : json_is_true(json_object_get(in, "down"))        ? "down"
@@ -241,7 +241,7 @@ static void print_leader(const json_t *in)
 }
 
 /* "process 12345, 20 MiB, 3 % CPU", as far as known; "thread" for an instance without a process. */
-static void print_where(const json_t *in)
+static void cmd_status_print_process(const json_t *in)
 {
     char text[96] = "";
     const int64_t pid = print_table_get_int(in, "pid");
@@ -264,7 +264,7 @@ static void print_instances(const json_t *instances)
         print_table_string(in, "name", 17);
         print_table_string(in, "plugin", 17);
         const json_t *const scope = json_object_get(in, "scope");
-        printf("%-7s ", state_of(in));
+        printf("%-7s ", cmd_status_instance_state(in));
         print_table_string(scope, "turns", 5);
         printf("%11" PRId64 " %7" PRId64 " %4.0f %%  ", print_table_get_int(in, "delivered"),
                print_table_get_int(in, "failed"),
@@ -273,13 +273,13 @@ static void print_instances(const json_t *instances)
                  print_table_get_int(in, "requests_waiting"),
                  print_table_get_int(in, "requests_in_flight"));
         printf("%-24s", requests);
-        print_where(in);
+        cmd_status_print_process(in);
         print_scope(scope);
         print_leader(in);
         print_service(in);
-        print_reach(in);
-        print_excess(in);
-        print_trouble(in);
+        cmd_status_print_reachability(in);
+        cmd_status_print_exceeded_limit(in);
+        cmd_status_print_restarts(in);
     }
 }
 
@@ -314,7 +314,8 @@ static void print_outbox(const json_t *o)
            print_table_get_int(o, "dead") ? " (run: turncast dead list)" : "");
 }
 
-static void print_use(const json_t *b, const char *limit, const char *used, const char *unit)
+static void cmd_status_print_budget_use(const json_t *b, const char *limit, const char *used,
+                                        const char *unit)
 {
     const json_t *const most = json_object_get(b, limit);
     if (most)
@@ -337,8 +338,8 @@ static void print_budgets(const json_t *budgets)
         print_table_string(b, "scope", 13);
         print_table_string(b, "name", 25);
         printf("%" PRId64 " turn%s", turns, PLURAL(turns, "", "s"));
-        print_use(b, "usd_per_day", "usd", "USD");
-        print_use(b, "tokens_per_day", "tokens", "tokens");
+        cmd_status_print_budget_use(b, "usd_per_day", "usd", "USD");
+        cmd_status_print_budget_use(b, "tokens_per_day", "tokens", "tokens");
         putchar('\n');
     }
 }

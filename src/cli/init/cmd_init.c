@@ -74,7 +74,7 @@ static int cmd_init_check_language(const struct init_plan *plan)
 
 /* ---- files ---- */
 
-static void cmd_init_undo(struct init_written *written)
+static void cmd_init_remove_written(struct init_written *written)
 {
     while (written->n > 0) {
         init_file_undo(&written->files[--written->n]);
@@ -149,7 +149,7 @@ static int cmd_init_ask_service(const struct init_plan *plan, const struct conf 
     int status = 0;
     if (probe) {
         service_probes_run(probes);
-        const struct finding found = service_probe_judge(probe);
+        const struct finding found = service_probe_get_finding(probe);
         printf("%s: %s%s%s\n", name, found.text, found.remedy ? "; " : "",
                found.remedy ? found.remedy : "");
         status = found.level == FINDING_ERROR ? EXIT_TURN_ERROR : 0;
@@ -172,7 +172,7 @@ static int cmd_init_check(const struct init_plan *plan)
     return status;
 }
 
-static int cmd_init_try(struct init_plan *plan)
+static int cmd_init_apply_plan(struct init_plan *plan)
 {
     struct init_written written = {.n = 0};
     int status = init_connector_set_options(plan);
@@ -184,7 +184,7 @@ static int cmd_init_try(struct init_plan *plan)
     if (status == 0)
         status = cmd_init_check(plan);
     if (status)
-        cmd_init_undo(&written);
+        cmd_init_remove_written(&written);
     cmd_init_remove_old_files(&written);
     return status;
 }
@@ -195,7 +195,7 @@ static int cmd_init_configure(struct init_plan *plan)
     int status = EXIT_USAGE;
     for (int i = 0; i < TRIES; i++) {
         plan->n_settings = 0;
-        status = cmd_init_try(plan);
+        status = cmd_init_apply_plan(plan);
         if (status != EXIT_TURN_ERROR || !plan->asks || plan->args->n_repeated)
             break;
     }
@@ -219,7 +219,7 @@ static int cmd_init_run_turn(const struct init_plan *plan)
                               .operands = operands,
                               .n_operands = 1};
     CLEANUP_FREE char *question = xasprintf("Run a first turn with %s now?", turn.agent);
-    if (plan->args->init.no_turn || (plan->asks && !init_ask_yes(question, true)))
+    if (plan->args->init.no_turn || (plan->asks && !init_ask_yes_no(question, true)))
         return 0;
     printf("Running a first turn: %s\n", message);
     fflush(stdout);

@@ -84,7 +84,8 @@ static void init_agents_print(const struct init_plan *plan)
     }
 }
 
-static const struct init_agent *init_agents_get(const struct init_plan *plan, const char *name)
+static const struct init_agent *init_agents_find_by_name(const struct init_plan *plan,
+                                                         const char *name)
 {
     for (size_t i = 0; i < plan->n_agents; i++)
         if (strcmp(plan->agents[i].kind->name, name) == 0)
@@ -93,7 +94,7 @@ static const struct init_agent *init_agents_get(const struct init_plan *plan, co
 }
 
 /* The first agent that is logged in, otherwise the first. */
-static const struct init_agent *init_agents_propose(const struct init_plan *plan)
+static const struct init_agent *init_agents_find_default(const struct init_plan *plan)
 {
     for (size_t i = 0; i < plan->n_agents; i++)
         if (plan->agents[i].login)
@@ -101,9 +102,9 @@ static const struct init_agent *init_agents_propose(const struct init_plan *plan
     return &plan->agents[0];
 }
 
-static int init_agents_ask(struct init_plan *plan)
+static int init_agents_choose(struct init_plan *plan)
 {
-    const struct init_agent *const proposed = init_agents_propose(plan);
+    const struct init_agent *const proposed = init_agents_find_default(plan);
     plan->chosen = proposed;
     if (!plan->asks || plan->n_agents == 1)
         return 0;
@@ -111,7 +112,7 @@ static int init_agents_ask(struct init_plan *plan)
         CLEANUP_FREE char *name = init_ask_line("Agent that answers", proposed->kind->name);
         if (!name)
             return EXIT_USAGE;
-        plan->chosen = init_agents_get(plan, name);
+        plan->chosen = init_agents_find_by_name(plan, name);
         if (plan->chosen)
             return 0;
         printf("Unknown agent \"%s\".\n", name);
@@ -145,5 +146,5 @@ int init_agents_find(struct init_plan *plan)
     if (!plan->n_agents)
         return init_agents_fail_none(wanted);
     init_agents_print(plan);
-    return init_agents_ask(plan);
+    return init_agents_choose(plan);
 }

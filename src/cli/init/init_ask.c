@@ -75,7 +75,7 @@ char *init_ask_line(const char *question, const char *fallback)
     return xstrdup(*text || !fallback ? text : fallback);
 }
 
-bool init_ask_yes(const char *question, bool fallback)
+bool init_ask_yes_no(const char *question, bool fallback)
 {
     CLEANUP_FREE char *answer = init_ask_line(question, fallback ? "Y/n" : "y/N");
     const char c = answer ? (char)tolower((unsigned char)*answer) : 'n';

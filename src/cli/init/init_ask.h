@@ -13,6 +13,6 @@ char *init_ask_line(const char *question, const char *fallback);
  * ends the program, as usual. */
 char *init_ask_secret(const char *question);
 /* Accepts "y" or "n", or a word that begins with one; otherwise `fallback`. */
-bool init_ask_yes(const char *question, bool fallback);
+bool init_ask_yes_no(const char *question, bool fallback);
 
 #endif

@@ -111,7 +111,7 @@ static int init_connector_parse_set(struct init_plan *plan, const char *word)
     return 0;
 }
 
-static const char *init_connector_get(const struct init_plan *plan, const char *key)
+static const char *init_connector_get_setting(const struct init_plan *plan, const char *key)
 {
     for (size_t i = 0; i < plan->n_settings; i++)
         if (strcmp(plan->settings[i].key, key) == 0)
@@ -122,7 +122,7 @@ static const char *init_connector_get(const struct init_plan *plan, const char *
 /* Whether the option is set, and not false. */
 static bool init_connector_is_set(const struct init_plan *plan, const char *key)
 {
-    const char *const value = init_connector_get(plan, key);
+    const char *const value = init_connector_get_setting(plan, key);
     return value && strcmp(value, "false") != 0;
 }
 
@@ -157,9 +157,9 @@ static bool init_connector_is_alternative(const struct tc_rule *rule, const char
     return false;
 }
 
-/* Whether to ask for the option: it is required, or a secret that works without the HTTP server and
- * without other options. */
-static bool init_connector_wants(const struct init_plan *plan, const struct tc_option *o)
+/* Whether to ask the person for the option: it is required, or a secret that works without the HTTP
+ * server and without other options. */
+static bool init_connector_asks_for(const struct init_plan *plan, const struct tc_option *o)
 {
     const struct loaded_plugin *const l = plan->connector;
     if (init_connector_requires(plan, o))
@@ -268,7 +268,7 @@ int init_connector_set_options(struct init_plan *plan)
     for (size_t i = 0; i < plan->args->n_repeated && status == 0; i++)
         status = init_connector_parse_set(plan, plan->args->repeated[i]);
     for (const struct tc_option *o = l->plugin.options; o && o->key && status == 0; o++)
-        if (!init_connector_get(plan, o->key) && init_connector_wants(plan, o) &&
+        if (!init_connector_get_setting(plan, o->key) && init_connector_asks_for(plan, o) &&
             !init_connector_is_excluded(plan, o))
             status = init_connector_find_value(plan, o);
     return status;

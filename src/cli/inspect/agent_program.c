@@ -75,10 +75,10 @@ struct agent_version *agent_program_ask_version(const char *file)
 {
     char option[] = "--version";
     char *const argv[] = {(char *)(uintptr_t)file, option, NULL};
-    return agent_program_ask(argv, environ);
+    return agent_program_query_version(argv, environ);
 }
 
-struct agent_version *agent_program_ask(char *const *argv, char *const *env)
+struct agent_version *agent_program_query_version(char *const *argv, char *const *env)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
@@ -94,7 +94,7 @@ struct agent_version *agent_program_ask(char *const *argv, char *const *env)
     return v;
 }
 
-char *agent_program_take_version(struct agent_version *v)
+char *agent_program_read_version(struct agent_version *v)
 {
     CLEANUP_BUF struct buf line = {0};
     struct buf clean = {0};

@@ -25,7 +25,7 @@ struct record {
     int64_t lost; /* number of lost events in a record "turncast.audit.lost" */
 };
 
-static void hash_hex(struct str text, char hex[65])
+static void audit_verify_hash_hex(struct str text, char hex[65])
 {
     struct sha256_ctx ctx;
     uint8_t digest[SHA256_DIGEST_SIZE];
@@ -48,7 +48,7 @@ static void audit_verify_read_member(struct json *j, struct str key, struct reco
         json_reader_skip(j, NULL);
 }
 
-static int64_t read_lost(struct str line)
+static int64_t audit_verify_read_lost_count(struct str line)
 {
     const struct str count = json_reader_pointer(line, "/detail/count");
     struct json j;
@@ -70,11 +70,11 @@ static bool read_record(struct str line, struct record *r)
     if (json_reader_finish(&j) || r->seq < 1)
         return false;
     if (str_is(r->type, "turncast.audit.lost"))
-        r->lost = read_lost(line);
+        r->lost = audit_verify_read_lost_count(line);
     return true;
 }
 
-static bool own_hash_holds(struct str line)
+static bool audit_verify_is_own_hash_valid(struct str line)
 {
     char own[65];
     if (line.len < HASH_LEN)
@@ -82,7 +82,7 @@ static bool own_hash_holds(struct str line)
     const char *seal = line.p + line.len - HASH_LEN;
     if (memcmp(seal, hash_key, sizeof hash_key - 1) != 0)
         return false;
-    hash_hex((struct str){line.p, line.len - HASH_LEN}, own);
+    audit_verify_hash_hex((struct str){line.p, line.len - HASH_LEN}, own);
     return memcmp(seal + sizeof hash_key - 1, own, 64) == 0;
 }
 
@@ -93,7 +93,7 @@ struct audit_verify_state {
     uint64_t line;
 };
 
-static int broken(const struct audit_verify_state *w, uint64_t seq, const char *what)
+static int audit_verify_fail(const struct audit_verify_state *w, uint64_t seq, const char *what)
 {
     char place[256];
     w->report->bad = true;
@@ -102,12 +102,13 @@ static int broken(const struct audit_verify_state *w, uint64_t seq, const char *
     return err_set(w->err, place, "record %" PRIu64 " %s", seq, what);
 }
 
-static int misplaced(const struct audit_verify_state *w, uint64_t wanted, uint64_t seen)
+static int audit_verify_fail_sequence(const struct audit_verify_state *w, uint64_t wanted,
+                                      uint64_t seen)
 {
     char what[128];
     snprintf(what, sizeof what, "%s: found record %" PRIu64 " instead",
              seen > wanted ? "is missing" : "is out of place", seen);
-    return broken(w, wanted, what);
+    return audit_verify_fail(w, wanted, what);
 }
 
 /* Checks the hash of a record, then its link to the previous record. */
@@ -117,24 +118,25 @@ static int check_line(struct audit_verify_state *w, struct str line)
     const bool first = r->records == 0;
     struct record rec;
     const bool readable = read_record(line, &rec);
-    if (!readable || !own_hash_holds(line))
-        return broken(w, first ? (readable ? (uint64_t)rec.seq : 1) : r->last_seq + 1,
-                      readable ? "was modified" : "is not an audit record");
+    if (!readable || !audit_verify_is_own_hash_valid(line))
+        return audit_verify_fail(w, first ? (readable ? (uint64_t)rec.seq : 1) : r->last_seq + 1,
+                                 readable ? "was modified" : "is not an audit record");
     const uint64_t seq = (uint64_t)rec.seq;
     if (!first && seq != r->last_seq + 1)
-        return misplaced(w, r->last_seq + 1, seq);
+        return audit_verify_fail_sequence(w, r->last_seq + 1, seq);
     if (first && seq == 1 && rec.prev.p)
-        return broken(w, seq,
-                      "is the first record but refers to a previous one (earlier file missing?)");
+        return audit_verify_fail(
+            w, seq, "is the first record but refers to a previous one (earlier file missing?)");
     /* The previous record is valid by itself, but this record was written after another one. */
     if (!first && !str_is(rec.prev, r->head))
-        return broken(w, r->last_seq, "was replaced: the hash in the next record does not match");
+        return audit_verify_fail(w, r->last_seq,
+                                 "was replaced: the hash in the next record does not match");
     if (first)
         r->first_seq = seq;
     r->last_seq = seq;
     r->records++;
     r->lost += (uint64_t)rec.lost;
-    hash_hex(line, r->head);
+    audit_verify_hash_hex(line, r->head);
     return 0;
 }
 
@@ -156,7 +158,7 @@ static int check_lines(struct audit_verify_state *w, struct buf *text)
     if (text->len <= AUDIT_MAX_LINE)
         return 0;
     w->line++;
-    return broken(w, w->report->last_seq + 1, "is too long for an audit record");
+    return audit_verify_fail(w, w->report->last_seq + 1, "is too long for an audit record");
 }
 
 static int audit_verify_check_file(struct audit_verify_state *w, FILE *file)
@@ -172,7 +174,8 @@ static int audit_verify_check_file(struct audit_verify_state *w, FILE *file)
     if (ferror(file))
         return err_set_errno(w->err, errno, w->path, "cannot read");
     w->line++;
-    return text.len > 0 ? broken(w, w->report->last_seq + 1, "is incomplete (truncated)") : 0;
+    return text.len > 0 ? audit_verify_fail(w, w->report->last_seq + 1, "is incomplete (truncated)")
+                        : 0;
 }
 
 int audit_verify_file(const char *path, struct audit_verify_report *report, struct tc_err *err)

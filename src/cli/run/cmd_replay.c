@@ -158,7 +158,7 @@ static bool is_readable(int fd)
 }
 
 /* Waits for input or a signal. Meanwhile, a turn that already has its outcome ends. */
-static void await_input(struct replay *r)
+static void cmd_replay_wait_for_input(struct replay *r)
 {
     for (int64_t silent_ms = 0; !r->stopped; silent_ms += PAUSE_MS) {
         if (silent_ms >= SETTLE_MS && turn_work(r->turn) == DIALECT_SETTLING)
@@ -177,7 +177,7 @@ static int cmd_replay_pump(struct replay *r, struct line_splitter *lines)
 {
     CLEANUP_FREE char *chunk = xmalloc(CHUNK);
     for (;;) {
-        await_input(r);
+        cmd_replay_wait_for_input(r);
         if (r->stopped)
             return 0;
         const ssize_t n = read(r->fd, chunk, CHUNK);
@@ -189,7 +189,7 @@ static int cmd_replay_pump(struct replay *r, struct line_splitter *lines)
     }
 }
 
-static int play(struct replay *r, int64_t max_line)
+static int cmd_replay_play_timed(struct replay *r, int64_t max_line)
 {
     if (r->args->speed <= 0)
         return cmd_replay_pump(r, NULL);
@@ -222,7 +222,7 @@ static void cmd_replay_end_turn(struct replay *r, int failed)
 
 /* ---- the turns of the recording ---- */
 
-static void cmd_replay_note_result(struct replay *r)
+static void cmd_replay_record_result(struct replay *r)
 {
     r->has_error |= r->told && r->turn && turn_get_result(r->turn)->has_error;
 }
@@ -230,7 +230,7 @@ static void cmd_replay_note_result(struct replay *r)
 static bool cmd_replay_on_turn(void *ctx, uint64_t number)
 {
     struct replay *const r = ctx;
-    cmd_replay_note_result(r);
+    cmd_replay_record_result(r);
     r->n_turns = number;
     r->told = !r->last && (!r->wanted || number == r->wanted);
     return r->told;
@@ -254,13 +254,13 @@ static void cmd_replay_open_turn(struct replay *r)
 static void cmd_replay_close_turn(struct replay *r, int failed)
 {
     cmd_replay_end_turn(r, failed);
-    cmd_replay_note_result(r);
+    cmd_replay_record_result(r);
     turn_free(r->turn);
     r->turn = NULL;
 }
 
 /* Copies input from a pipe to an unnamed file, so that it can be read twice. */
-static int spool(struct replay *r)
+static int cmd_replay_copy_to_file(struct replay *r)
 {
     CLEANUP_FREE char *chunk = xmalloc(CHUNK);
     FILE *const f = tmpfile();
@@ -284,7 +284,7 @@ static int spool(struct replay *r)
 /* --turn last: reads the whole recording once to count its turns. */
 static int cmd_replay_find_last(struct replay *r)
 {
-    if (r->start < 0 && spool(r) < 0)
+    if (r->start < 0 && cmd_replay_copy_to_file(r) < 0)
         return -1;
     cmd_replay_open_turn(r);
     const int failed = cmd_replay_pump(r, NULL);
@@ -299,7 +299,7 @@ static void cmd_replay_print_read_error(const struct replay *r)
     fprintf(stderr, "turncast: %s: %s\n", r->args->operands[0], strerror(errno));
 }
 
-static int cmd_replay_cast(struct replay *r)
+static int cmd_replay_dispatch_input(struct replay *r)
 {
     dispatch_set_backpressure(r->host.dispatch, PATIENCE_MS);
     if (r->last && cmd_replay_find_last(r) < 0) {
@@ -307,7 +307,7 @@ static int cmd_replay_cast(struct replay *r)
         return EXIT_TURN_ERROR;
     }
     cmd_replay_open_turn(r);
-    const int failed = play(r, LINES_DEFAULT_CAP);
+    const int failed = cmd_replay_play_timed(r, LINES_DEFAULT_CAP);
     if (failed)
         cmd_replay_print_read_error(r);
     cmd_replay_close_turn(r, failed);
@@ -338,13 +338,13 @@ static int cmd_replay_prepare(struct replay *r)
                                  &r->visibility);
 }
 
-static int start_and_cast(struct replay *r)
+static int cmd_replay_start_and_dispatch(struct replay *r)
 {
     int status = EXIT_USAGE;
     stop_signal_init(&r->stop);
     const bool started = oneshot_host_start(&r->host, r->conf, r->args, false) == 0;
     if (started)
-        status = cmd_replay_cast(r);
+        status = cmd_replay_dispatch_input(r);
     stop_signal_fini(&r->stop);
     if (!started)
         return status;
@@ -362,7 +362,7 @@ static int cmd_replay_run(const struct args *args)
         return EXIT_USAGE;
     int status = cmd_replay_prepare(&r);
     if (status == 0)
-        status = start_and_cast(&r);
+        status = cmd_replay_start_and_dispatch(&r);
     if (r.fd >= 0)
         close(r.fd);
     conf_unref(r.conf);

@@ -100,7 +100,7 @@ static int cmd_run_find_agent(struct cmd_run_state *r)
     return EXIT_USAGE;
 }
 
-static const char *conversation_of(const struct cmd_run_state *r)
+static const char *cmd_run_conversation(const struct cmd_run_state *r)
 {
     return r->args->conversation ? r->args->conversation : "";
 }
@@ -136,7 +136,7 @@ static void cmd_run_commit(void *ctx, const struct event *outcome)
     turn_record_outcome(&(struct turn_record_end){.journal = r->host.journal,
                                                   .cast = turn_get_dispatch(r->turn),
                                                   .turn = turn_id(r->turn),
-                                                  .lane = conversation_of(r),
+                                                  .lane = cmd_run_conversation(r),
                                                   .outcome = outcome},
                         cmd_run_on_committed, r);
 }
@@ -221,7 +221,7 @@ static void cmd_run_on_request(void *ctx, struct tc_request *request)
     request_turn_add(((struct cmd_run_state *)ctx)->requests, request);
 }
 
-static void cmd_run_on_unasked(void *ctx)
+static void cmd_run_on_requests_cancelled(void *ctx)
 {
     request_turn_cancel_open(((struct cmd_run_state *)ctx)->requests);
 }
@@ -240,7 +240,7 @@ static void cmd_run_begin(struct cmd_run_state *r)
         .session_id = r->session.len ? r->session.p : NULL,
         .conversation = r->args->conversation,
         .spawned = cmd_run_on_spawned,
-        .unasked = cmd_run_on_unasked,
+        .unasked = cmd_run_on_requests_cancelled,
         .output = cmd_run_on_output,
     };
     r->executor = executor_start(r->host.loop, r->turn, &spec, cmd_run_on_ended, r);
@@ -264,7 +264,7 @@ static void cmd_run_admit(struct cmd_run_state *r)
     const struct journal_turn t = {
         .id = turn_id(r->turn),
         .agent = r->agent->name,
-        .conv = conversation_of(r),
+        .conv = cmd_run_conversation(r),
         .source = "run",
     };
     turn_record_begin(r->host.journal, r->host.dispatch, &t, cmd_run_on_admitted, r);

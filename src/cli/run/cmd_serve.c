@@ -35,7 +35,7 @@ struct serving {
 
 #define END_MS 20000 /* time that the host needs to shut down, in addition to that of its turns */
 
-static void on_end(void *arg, int signo)
+static void cmd_serve_on_termination(void *arg, int signo)
 {
     const struct serving *const s = arg;
     log_write(
@@ -46,7 +46,7 @@ static void on_end(void *arg, int signo)
     host_stop(s->server);
 }
 
-static void on_hangup(void *arg, int signo)
+static void cmd_serve_on_hangup(void *arg, int signo)
 {
     const struct serving *const s = arg;
     (void)signo;
@@ -108,13 +108,13 @@ static void cmd_serve_on_drained(void *ctx)
         api_drain(s->operator_api);
 }
 
-static void serve(struct serving *s)
+static void cmd_serve_run_loop(struct serving *s)
 {
     struct loop *const loop = host_loop(s->server);
     struct loop_signal *const watched[] = {
-        loop_signal_new(loop, SIGINT, on_end, s),
-        loop_signal_new(loop, SIGTERM, on_end, s),
-        loop_signal_new(loop, SIGHUP, on_hangup, s),
+        loop_signal_new(loop, SIGINT, cmd_serve_on_termination, s),
+        loop_signal_new(loop, SIGTERM, cmd_serve_on_termination, s),
+        loop_signal_new(loop, SIGHUP, cmd_serve_on_hangup, s),
     };
     if (host_port(s->server))
         log_write(LOG_INFO, "host", "HTTP: listening on port %u (http.listen = %s)",
@@ -124,7 +124,7 @@ static void serve(struct serving *s)
         loop_signal_free(watched[i]);
 }
 
-static void cmd_serve_settle(void)
+static void cmd_serve_enter_cgroup(void)
 {
     if (cgroup_enter_leaf())
         log_write(LOG_INFO, "host", "running each turn in its own cgroup");
@@ -136,7 +136,7 @@ static void cmd_serve_settle(void)
 static int start_and_serve(const struct conf *conf, const struct args *args)
 {
     struct tc_err err = {0};
-    cmd_serve_settle();
+    cmd_serve_enter_cgroup();
     struct host *const s = host_open(conf, &err);
     if (!s) {
         command_conf_print_error(&err);
@@ -162,7 +162,7 @@ static int start_and_serve(const struct conf *conf, const struct args *args)
                                              .reloaded = on_reloaded,
                                              .drained = cmd_serve_on_drained,
                                              .ctx = &serving});
-    serve(&serving);
+    cmd_serve_run_loop(&serving);
     api_free(serving.operator_api);
     control_free(control);
     service_notify_free(serving.notify);

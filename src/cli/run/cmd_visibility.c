@@ -26,7 +26,8 @@ static const char *agent_name(const struct args *args, const struct conf *conf)
     return args->agent ? args->agent : "default";
 }
 
-static int change(const struct args *args, struct visibility_store *store, const char *agent)
+static int cmd_visibility_change(const struct args *args, struct visibility_store *store,
+                                 const char *agent)
 {
     const struct visibility before = oneshot_host_load_visibility(store, agent);
     struct visibility v = before;
@@ -46,7 +47,7 @@ static int cmd_visibility_run(const struct args *args)
         return EXIT_USAGE;
     struct visibility_store *const store = visibility_store_new(conf);
     const char *const agent = agent_name(args, conf);
-    const int status = agent ? change(args, store, agent) : EXIT_USAGE;
+    const int status = agent ? cmd_visibility_change(args, store, agent) : EXIT_USAGE;
     visibility_store_free(store);
     conf_unref(conf);
     return status;

@@ -52,7 +52,7 @@ static void read_meta(struct replay_clock *p, const char *text, size_t len)
         p->n_recorded = 0;
 }
 
-static void load_meta(struct replay_clock *p, const char *path)
+static void replay_clock_load_meta(struct replay_clock *p, const char *path)
 {
     CLEANUP_BUF struct buf text = {0};
     CLEANUP_FILE FILE *f = fopen(path, "re");
@@ -68,7 +68,7 @@ void replay_clock_init(struct replay_clock *p, double factor, const char *record
 {
     *p = (struct replay_clock){.factor = factor, .offset = -1};
     CLEANUP_FREE char *path = replay_clock_meta_path(recording);
-    load_meta(p, path);
+    replay_clock_load_meta(p, path);
     for (size_t i = p->n_recorded; i-- > 0;)
         p->recorded[i] -= p->recorded[0]; /* the first line starts a new segment */
 }
@@ -124,7 +124,7 @@ static double line_time(const char *line, size_t len)
     return json_reader_finish(&j) == 0 ? ms : -1;
 }
 
-static double due_by_line(struct replay_clock *p, const char *line, size_t len)
+static double replay_clock_line_due_ms(struct replay_clock *p, const char *line, size_t len)
 {
     const double ms = line_time(line, len);
     if (ms < 0)
@@ -138,7 +138,7 @@ int64_t replay_clock_next_ms(struct replay_clock *p, const char *line, size_t le
 {
     const double due = p->line < p->n_recorded ? p->recorded[p->line]
                        : p->n_recorded         ? p->due
-                                               : due_by_line(p, line, len);
+                                               : replay_clock_line_due_ms(p, line, len);
     p->due = fmax(due, p->due);
     p->line++;
     return llround(p->due / p->factor);

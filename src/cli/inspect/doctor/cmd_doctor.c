@@ -89,20 +89,20 @@ static int cmd_doctor_run(const struct args *args)
     CLEANUP_FREE char *found = args->config ? NULL : conf_default_path();
     const char *const path = args->config ? args->config : found;
     if (doctor_read_conf(&d, path)) {
-        doctor_ask_all(&d);
-        doctor_look_at_agents(&d);
-        doctor_look_at_instances(&d);
-        doctor_look_at_host(&d);
-        doctor_look_at_state(&d);
-        doctor_look_at_http(&d);
-        doctor_look_at_store(&d);
-        doctor_look_at_proxy(&d);
-        doctor_look_at_bus(&d);
-        doctor_look_at_sharing(&d);
-        doctor_look_at_sessions(&d);
-        doctor_end_asking(&d);
+        doctor_query_all(&d);
+        doctor_check_agents(&d);
+        doctor_check_instances(&d);
+        doctor_check_host(&d);
+        doctor_check_state(&d);
+        doctor_check_http(&d);
+        doctor_check_store(&d);
+        doctor_check_proxy(&d);
+        doctor_check_bus(&d);
+        doctor_check_sharing(&d);
+        doctor_check_sessions(&d);
+        doctor_free_queries(&d);
     }
-    doctor_look_at_system(&d);
+    doctor_check_system(&d);
     conf_unref(d.conf);
     if (d.json)
         finding_report_print_json(&d.findings, path);

@@ -45,27 +45,27 @@ void doctor_report_finding(struct doctor *d, const char *name, const struct find
 
 /* doctor_conf.c: the configuration, its agents and instances. False: it cannot be read. */
 bool doctor_read_conf(struct doctor *d, const char *path);
-void doctor_look_at_agents(struct doctor *d);
-void doctor_look_at_instances(struct doctor *d);
+void doctor_check_agents(struct doctor *d);
+void doctor_check_instances(struct doctor *d);
 
 /* doctor_ask.c: tests agents and services in parallel, then the server of the store and the
  * proxy. */
-void doctor_ask_all(struct doctor *d);
-void doctor_look_at_store(struct doctor *d);
-void doctor_look_at_proxy(struct doctor *d);
-void doctor_end_asking(struct doctor *d);
+void doctor_query_all(struct doctor *d);
+void doctor_check_store(struct doctor *d);
+void doctor_check_proxy(struct doctor *d);
+void doctor_free_queries(struct doctor *d);
 
 /* doctor_bus.c: the NATS servers. */
-void doctor_look_at_bus(struct doctor *d);
+void doctor_check_bus(struct doctor *d);
 /* Reports what hosts with this configuration share. */
-void doctor_look_at_sharing(struct doctor *d);
+void doctor_check_sharing(struct doctor *d);
 
 /* doctor_host.c: the machine. */
-void doctor_look_at_host(struct doctor *d);
-void doctor_look_at_state(struct doctor *d);
+void doctor_check_host(struct doctor *d);
+void doctor_check_state(struct doctor *d);
 /* sessions.shared */
-void doctor_look_at_sessions(struct doctor *d);
-void doctor_look_at_http(struct doctor *d);
-void doctor_look_at_system(struct doctor *d);
+void doctor_check_sessions(struct doctor *d);
+void doctor_check_http(struct doctor *d);
+void doctor_check_system(struct doctor *d);
 
 #endif

@@ -32,13 +32,13 @@ static struct agent_version *doctor_ask_remote(const struct conf_agent *a)
     argv[n] = xstrdup("probe=yes");
     argv[n + 1] = NULL;
     char **const env = launch_build_env(a, environ, NULL);
-    struct agent_version *const asked = agent_program_ask(argv, env);
+    struct agent_version *const asked = agent_program_query_version(argv, env);
     launch_free(argv);
     launch_free(env);
     return asked;
 }
 
-static void doctor_ask_agents(struct doctor *d)
+static void doctor_query_agents(struct doctor *d)
 {
     d->agents = xcalloc(d->conf->n_agents + 1, sizeof *d->agents);
     for (size_t i = 0; i < d->conf->n_agents; i++) {
@@ -53,7 +53,7 @@ static void doctor_ask_agents(struct doctor *d)
     }
 }
 
-static void doctor_ask_services(struct doctor *d)
+static void doctor_query_services(struct doctor *d)
 {
     const char *const *const dirs = (const char *const *)d->conf->plugin_dirs;
     d->instances = xcalloc(d->conf->n_instances + 1, sizeof *d->instances);
@@ -70,13 +70,13 @@ static void doctor_ask_services(struct doctor *d)
     service_probes_run(d->services);
 }
 
-void doctor_ask_all(struct doctor *d)
+void doctor_query_all(struct doctor *d)
 {
-    doctor_ask_agents(d);
-    doctor_ask_services(d);
+    doctor_query_agents(d);
+    doctor_query_services(d);
 }
 
-void doctor_end_asking(struct doctor *d)
+void doctor_free_queries(struct doctor *d)
 {
     service_probes_free(d->services);
     for (size_t i = 0; i < d->conf->n_instances; i++)
@@ -135,7 +135,7 @@ static void doctor_check_locks(struct doctor *d, struct redis_client *redis)
     }
 }
 
-void doctor_look_at_store(struct doctor *d)
+void doctor_check_store(struct doctor *d)
 {
     const struct conf_store *const s = &d->conf->store;
     if (s->kind != CONF_REDIS)
@@ -191,7 +191,7 @@ static const char *doctor_ask_host(const char *host, const char *port)
     return why ? strerror(why) : NULL;
 }
 
-void doctor_look_at_proxy(struct doctor *d)
+void doctor_check_proxy(struct doctor *d)
 {
     const char *const scheme = d->conf->proxy.url ? strstr(d->conf->proxy.url, "://") : NULL;
     if (!scheme)

@@ -62,7 +62,7 @@ static void doctor_bus_on_reply(void *ctx, enum nats_client_result result,
 }
 
 /* False: no reply. */
-static bool doctor_bus_ask(struct doctor_bus *b, const char *subject)
+static bool doctor_bus_request(struct doctor_bus *b, const char *subject)
 {
     b->is_answered = false;
     nats_client_request(b->client,
@@ -93,7 +93,7 @@ static void doctor_bus_check_stream(struct doctor *d, struct doctor_bus *b, enum
     struct bus_ack ack;
     bus_stream_name(&name, &names, stream);
     buf_printf(&subject, "$JS.API.STREAM.INFO.%s", name.p);
-    if (!doctor_bus_ask(b, subject.p))
+    if (!doctor_bus_request(b, subject.p))
         return;
     const struct str info = {b->reply.p, b->reply.len};
     bus_ack_read(info, &ack);
@@ -107,7 +107,7 @@ static void doctor_bus_check_stream(struct doctor *d, struct doctor_bus *b, enum
 static void doctor_bus_check_jetstream(struct doctor *d, struct doctor_bus *b)
 {
     struct bus_ack ack = {0};
-    const bool has_replied = doctor_bus_ask(b, "$JS.API.INFO");
+    const bool has_replied = doctor_bus_request(b, "$JS.API.INFO");
     if (has_replied)
         bus_ack_read((struct str){b->reply.p, b->reply.len}, &ack);
     if (!has_replied && b->result != NATS_CLIENT_NOBODY) {
@@ -132,7 +132,7 @@ static void doctor_bus_on_message(void *ctx, const struct nats_client_message *m
 }
 
 /* Does all that a host does, without an effect: servers complain of what they do not permit. */
-static void doctor_bus_try(struct doctor_bus *b)
+static void doctor_bus_try_permissions(struct doctor_bus *b)
 {
     const bool never = false;
     for (size_t i = 0; i < b->n_permissions; i++) {
@@ -146,7 +146,7 @@ static void doctor_bus_try(struct doctor_bus *b)
                                                              .is_conditional = true,
                                                              .expected = BUS_PERMISSION_SEQUENCE});
     }
-    doctor_bus_ask(b, "$JS.API.INFO");
+    doctor_bus_request(b, "$JS.API.INFO");
     doctor_bus_wait(b, &never, COMPLAINT_MS);
 }
 
@@ -155,7 +155,7 @@ static void doctor_bus_check_permissions(struct doctor *d, struct doctor_bus *b)
     struct arena arena = {0};
     CLEANUP_BUF struct buf missing = {0};
     b->n_permissions = bus_permission_list(d->conf, &arena, b->permissions);
-    doctor_bus_try(b);
+    doctor_bus_try_permissions(b);
     bus_permission_write(b->permissions, b->n_permissions, &missing);
     if (missing.len) {
         doctor_report(d, FINDING_ERROR, "bus",
@@ -191,14 +191,14 @@ static void doctor_bus_check_servers(struct doctor *d, struct doctor_bus *b)
                       "bus.credentials of this host");
 }
 
-void doctor_look_at_sharing(struct doctor *d)
+void doctor_check_sharing(struct doctor *d)
 {
     CLEANUP_BUF struct buf shared = {0};
     if (host_sharing_describe(d->conf, &shared))
         doctor_report(d, FINDING_OK, "shared", "%s", shared.p);
 }
 
-void doctor_look_at_bus(struct doctor *d)
+void doctor_check_bus(struct doctor *d)
 {
     const struct conf_bus *const bus = &d->conf->bus;
     struct doctor_bus b = {0};

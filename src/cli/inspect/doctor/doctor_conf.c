@@ -26,7 +26,7 @@ static bool is_readable_by_others(const char *path)
     return stat(path, &st) == 0 && (st.st_mode & 044);
 }
 
-static bool stands_there(const char *secret)
+static bool doctor_conf_is_literal_secret(const char *secret)
 {
     return strncmp(secret, "env:", 4) != 0 && strncmp(secret, "file:", 5) != 0;
 }
@@ -36,7 +36,7 @@ static void doctor_conf_check_secret(struct doctor *d, const char *name, const c
                                      const char *value, const char *file)
 {
     const char *const path = file ? file : d->conf->file;
-    if (!stands_there(value) || !is_readable_by_others(path))
+    if (!doctor_conf_is_literal_secret(value) || !is_readable_by_others(path))
         return;
     doctor_report(d, FINDING_WARNING, name,
                   "secret \"%s\" is stored in a file that other users can read", key);
@@ -116,7 +116,7 @@ static void doctor_conf_check_login(struct doctor *d, const char *name, const st
 static void doctor_conf_check_transport(struct doctor *d, const struct conf_agent *a,
                                         struct doctor_agent *asked)
 {
-    CLEANUP_FREE char *answer = agent_program_take_version(asked->version);
+    CLEANUP_FREE char *answer = agent_program_read_version(asked->version);
     CLEANUP_FREE char *name = xasprintf("agent %s", a->name);
     CLEANUP_FREE char *place = conf_format_place(d->conf, a->file, a->line);
     asked->version = NULL;
@@ -142,7 +142,7 @@ static void doctor_conf_check_agent(struct doctor *d, const struct conf_agent *a
         return;
     }
     const char *const file = asked->file;
-    CLEANUP_FREE char *version = agent_program_take_version(asked->version);
+    CLEANUP_FREE char *version = agent_program_read_version(asked->version);
     CLEANUP_FREE char *name = xasprintf("agent %s", a->name);
     CLEANUP_FREE char *place = conf_format_place(d->conf, a->file, a->line);
     struct findings findings = {0};
@@ -195,7 +195,7 @@ static void doctor_conf_check_answerer(struct doctor *d, const struct conf_agent
     }
 }
 
-void doctor_look_at_agents(struct doctor *d)
+void doctor_check_agents(struct doctor *d)
 {
     if (!d->conf->n_agents) {
         doctor_report(d, FINDING_WARNING, "agents", "no agent is configured");
@@ -228,7 +228,7 @@ static void doctor_conf_check_options(struct doctor *d, const char *name,
 }
 
 /* Whether the plugin makes requests, or receives them. */
-static bool speaks_to_a_service(const struct loaded_plugin *l)
+static bool doctor_conf_uses_service(const struct loaded_plugin *l)
 {
     static const unsigned callbacks[] = {DESCRIPTOR_ON_REPLY, DESCRIPTOR_ON_HIT,
                                          DESCRIPTOR_ON_FRAME};
@@ -245,7 +245,7 @@ static void doctor_conf_check_isolation(struct doctor *d, const char *name,
                                         const struct loaded_plugin *l)
 {
     CLEANUP_FREE char *place = conf_format_place(d->conf, inst->file, inst->line);
-    if (inst->isolation != CONF_THREAD || !speaks_to_a_service(l))
+    if (inst->isolation != CONF_THREAD || !doctor_conf_uses_service(l))
         return;
     doctor_report(d, FINDING_WARNING, name,
                   "not isolated: it talks to a network service with full access to this process "
@@ -254,7 +254,7 @@ static void doctor_conf_check_isolation(struct doctor *d, const char *name,
 }
 
 /* Whether a rule sends requests to the instance, regardless of its scope. */
-static bool doctor_conf_asks_at(const struct conf *conf, const struct conf_instance *inst)
+static bool doctor_conf_is_asked(const struct conf *conf, const struct conf_instance *inst)
 {
     for (size_t i = 0; i < conf->n_agents; i++)
         for (size_t k = 0; k < conf->agents[i].n_rules; k++)
@@ -268,7 +268,7 @@ static bool doctor_conf_asks_at(const struct conf *conf, const struct conf_insta
 static void doctor_conf_check_scope(struct doctor *d, const char *name,
                                     const struct conf_instance *inst)
 {
-    if (conf_scope_admits_any(d->conf, inst) || doctor_conf_asks_at(d->conf, inst))
+    if (conf_scope_admits_any(d->conf, inst) || doctor_conf_is_asked(d->conf, inst))
         return;
     CLEANUP_FREE char *place = conf_format_place(d->conf, inst->file, inst->line);
     CLEANUP_BUF struct buf scope = {0};
@@ -284,7 +284,7 @@ static void doctor_conf_check_service(struct doctor *d, const char *name,
 {
     if (!probe)
         return;
-    const struct finding found = service_probe_judge(probe);
+    const struct finding found = service_probe_get_finding(probe);
     if (found.file) {
         doctor_report_finding(d, name, &found, "");
         return;
@@ -328,7 +328,7 @@ static void doctor_conf_check_instance(struct doctor *d, const struct conf_insta
     }
 }
 
-void doctor_look_at_instances(struct doctor *d)
+void doctor_check_instances(struct doctor *d)
 {
     for (size_t i = 0; i < d->conf->n_instances; i++)
         if (d->conf->instances[i].enabled)

@@ -31,7 +31,7 @@
 
 /* ---- the host ---- */
 
-void doctor_look_at_host(struct doctor *d)
+void doctor_check_host(struct doctor *d)
 {
     struct tc_err err = {0};
     struct control_response c = {0};
@@ -98,7 +98,7 @@ static void doctor_host_check_lock(struct doctor *d)
 }
 
 /* The directory, or its nearest existing parent. Owned. */
-static char *existing_above(const char *path)
+static char *doctor_host_nearest_directory(const char *path)
 {
     char *const at = xstrdup(path);
     while (access(at, F_OK) < 0) {
@@ -125,10 +125,10 @@ static void doctor_host_check_disk(struct doctor *d, const char *at)
             d, "free disk space: new messages are refused while the journal cannot be written");
 }
 
-void doctor_look_at_state(struct doctor *d)
+void doctor_check_state(struct doctor *d)
 {
     const char *const dir = d->conf->state_dir;
-    CLEANUP_FREE char *at = existing_above(dir);
+    CLEANUP_FREE char *at = doctor_host_nearest_directory(dir);
     CLEANUP_FREE char *file = xasprintf("%s/state.db", dir);
     if (access(dir, F_OK) == 0) {
         doctor_host_check_lock(d);
@@ -157,12 +157,12 @@ static bool doctor_host_runs_agents(const struct doctor *d)
 static bool doctor_host_is_on_local_disk(const struct doctor *d, dev_t device)
 {
     struct stat state;
-    CLEANUP_FREE char *at = existing_above(d->conf->state_dir);
+    CLEANUP_FREE char *at = doctor_host_nearest_directory(d->conf->state_dir);
     return stat(at, &state) == 0 && state.st_dev == device;
 }
 
 /* Agents keep their sessions there; the host itself does not use it. */
-void doctor_look_at_sessions(struct doctor *d)
+void doctor_check_sessions(struct doctor *d)
 {
     const char *const dir = d->conf->sessions_shared;
     struct stat st;
@@ -199,7 +199,7 @@ void doctor_look_at_sessions(struct doctor *d)
 /* ---- HTTP ---- */
 
 /* Whether the host could listen at the address. */
-static bool is_free(const char *listen)
+static bool doctor_host_is_address_free(const char *listen)
 {
     const char *const colon = strrchr(listen, ':');
     const bool v6 = *listen == '[';
@@ -221,7 +221,7 @@ static void doctor_host_check_port(struct doctor *d, const char *listen)
     if (d->host_runs && d->host_port && (d->host_port == port || !port))
         doctor_report(d, FINDING_OK, "http", "turncast serve is listening on port %d",
                       d->host_port);
-    else if (is_free(listen))
+    else if (doctor_host_is_address_free(listen))
         doctor_report(d, FINDING_OK, "http", "%s is available", listen);
     else {
         doctor_report(d, FINDING_ERROR, "http", "%s: %s", listen, strerror(errno));
@@ -230,7 +230,7 @@ static void doctor_host_check_port(struct doctor *d, const char *listen)
     }
 }
 
-void doctor_look_at_http(struct doctor *d)
+void doctor_check_http(struct doctor *d)
 {
     const struct conf_http *const http = &d->conf->http;
     if (!http->listen) {
@@ -327,7 +327,7 @@ static void doctor_host_check_isolation(struct doctor *d)
                       kernel.landlock);
 }
 
-void doctor_look_at_system(struct doctor *d)
+void doctor_check_system(struct doctor *d)
 {
     doctor_host_check_build(d);
     doctor_host_check_clock(d);

@@ -219,8 +219,9 @@ static void service_probe_free(struct service_probe *p)
     free(p);
 }
 
-/* An instance without a value for an option in the URL uses the plugin without the service. */
-static bool service_probe_is_meant(struct service_probe *p)
+/* False: the instance has no value for an option in the URL, so it uses the plugin without the
+ * service. */
+static bool service_probe_has_all_options(struct service_probe *p)
 {
     for (const char *at = p->probe->url; (at = strstr(at, OPTION));) {
         at += strlen(OPTION);
@@ -248,7 +249,7 @@ struct service_probe *service_probes_add(struct service_probes *all,
     if (plugin_options_fill_instance(p->values, &plugin->plugin, inst, all->conf->file, &p->arena,
                                      &err) < 0)
         p->why = arena_strdup(&p->arena, err.text);
-    if (p->why || service_probe_is_meant(p))
+    if (p->why || service_probe_has_all_options(p))
         return p;
     all->list = p->next;
     service_probe_free(p);
@@ -347,7 +348,7 @@ static struct finding service_probe_check_address(struct service_probe *p)
                             .text = arena_sprintf(a, "%s answers (status %d)", p->host, p->status)};
 }
 
-struct finding service_probe_judge(struct service_probe *p)
+struct finding service_probe_get_finding(struct service_probe *p)
 {
     struct arena *const a = &p->arena;
     if (p->why)

@@ -25,7 +25,7 @@ struct service_probe *service_probes_add(struct service_probes *all,
 void service_probes_run(struct service_probes *all);
 /* Result of a probe: with a place in the configuration if that must be changed, and a remedy if the
  * probe failed. Its texts are valid as long as the probes. */
-struct finding service_probe_judge(struct service_probe *p);
+struct finding service_probe_get_finding(struct service_probe *p);
 void service_probes_free(struct service_probes *all); /* NULL is allowed */
 
 #endif
