@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# turncast answer beside a host that serves: what is open, answered once, by id or its begin.
+# Tests of turncast answer beside a running host: open requests are answered once, by their ID or
+# its beginning.
 . "$(dirname "$0")/cli.sh"
 
 talker=$TURNCAST_BUILDDIR/tests/fault/talker.so
 file=$scratch/turncast.conf
 said=$scratch/said
 init='text={\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s-1\"}'
-# asks ID COMMAND: the agent asks leave for it, in Claude Code's words.
+# asks ID COMMAND: prints a request for permission to run the command, in the form of Claude Code.
 asks() {
     printf 'text={\\"type\\":\\"control_request\\",\\"request_id\\":\\"%s\\",\\"request\\":{\\"subtype\\":\\"can_use_tool\\",\\"tool_name\\":\\"Bash\\",\\"input\\":{\\"command\\":\\"%s\\"}}}' \
         "$1" "$2"
@@ -21,7 +22,7 @@ host=
 
 trap '[ -z "$host" ] || kill -9 "$host" 2>/dev/null; pgrep -f "$mark" | xargs -r kill -9; rm -rf "$scratch"' EXIT
 
-# Forty lines, as JSON in JSON.
+# Forty lines, escaped in a JSON string within JSON.
 long='make'
 i=1
 while [ $((i += 1)) -lt 40 ]; do long="$long\\\\nline $i"; done
@@ -43,7 +44,7 @@ CONF
 TURNCAST_CONFIG=$file
 export TURNCAST_CONFIG
 
-# open: the ids of what is open, in a row.
+# open: prints the IDs of the open requests.
 open() {
     "$turncast" answer --json | python3 -c 'import json, sys
 print(*[r["id"] for r in json.load(sys.stdin)["requests"]])'
@@ -53,36 +54,36 @@ is_open() {
 }
 
 try answer
-is "$status" 1 "no host"
-has "$err" "turncast serve is not running" "is said"
+is "$status" 1 "without a host the command fails"
+has "$err" "turncast serve is not running" "the error says that no host is running"
 
 : >"$scratch/in"
 "$turncast" serve -v 2>"$scratch/err.host" </dev/null &
 host=$!
 wait_for test -S "$XDG_STATE_HOME/turncast/control"
 try answer
-is "$status $out" "0 No open requests." "nothing is open"
+is "$status $out" "0 No open requests." "no request is open"
 try answer allow
-is "$status $err" "1 turncast: no open requests" "nor can it be answered"
+is "$status $err" "1 turncast: no open requests" "without an open request answering fails"
 
 echo "m1 1 A work" >>"$scratch/in"
 wait_for is_open req-1 req-12
-is "$(open)" "req-1 req-12" "two are open"
+is "$(open)" "req-1 req-12" "two requests are open"
 try answer
 has "$out" '
   Bash:
   | rm -rf build<U+001B>[2J' "what would be done, all of it visible"
-has "$out" " of main, for " "whose it is"
-has "$out" "expires in " "and until when"
-has "$("$turncast" status)" "Open requests: 2 (run: turncast answer --list)" "status tells how many"
-is "$("$turncast" status --json | sed 's/.*"open_requests":\([0-9]*\).*/\1/')" 2 "to programs, too"
+has "$out" " of main, for " "the list names the turn"
+has "$out" "expires in " "the list has the expiry"
+has "$("$turncast" status)" "Open requests: 2 (run: turncast answer --list)" "the status has the number of requests"
+is "$("$turncast" status --json | sed 's/.*"open_requests":\([0-9]*\).*/\1/')" 2 "the JSON of the status has the number of requests"
 
 lacks "$out" "last one" "of a long one the beginning"
 has "$out" "
   | line 11
-  [29 more lines; see turncast answer --show req-12]" "and how much is missing"
+  [29 more lines; see turncast answer --show req-12]" "the list says how much text is missing"
 try answer --show req-12
-is "$status" 0 "one is shown"
+is "$status" 0 "a request is shown"
 has "$out" "
   | [40 lines]
   | make
@@ -91,46 +92,46 @@ has "$out" "
 has "$out" "
   | the last one" "to its last"
 try answer --show req-1 deny
-is "$status" 2 "without deciding it"
+is "$status" 2 "--show excludes a decision"
 
 try answer allow
 is "$status $err" "1 turncast: several requests are open; select one by its ID (2); see turncast answer --list" \
-    "which one has to be said"
+    "with several requests an ID is required"
 try answer req allow
 is "$status $err" "1 turncast: several requests match this ID (2); see turncast answer --list" \
-    "so that it is clear"
+    "an ambiguous beginning of an ID is refused"
 try answer req-3 allow
-is "$status $err" '1 turncast: no open request "req-3"; see turncast answer --list' "of those that are open"
+is "$status $err" '1 turncast: no open request "req-3"; see turncast answer --list' "an unknown ID is refused"
 try answer req-1 answer --answer no
-is "$status $err" "1 turncast: This choice is not available for this request." "with a choice that it has"
-is "$(open)" "req-1 req-12" "or nothing is changed"
+is "$status $err" "1 turncast: This choice is not available for this request." "a choice that the request does not have is refused"
+is "$(open)" "req-1 req-12" "refused answers change nothing"
 
 try answer req-1 deny --reason "not that
  one, \"please\""
-is "$status $out" "0 Denied." "the whole id of the one that another begins with"
+is "$status $out" "0 Denied." "a complete ID that is the beginning of another one selects its request"
 try answer req-1 allow
-is "$status $err" '0 ' "the begin of an id"
-is "$out" "Allowed." "allows"
+is "$status $err" '0 ' "the beginning of an ID selects its request"
+is "$out" "Allowed." "the request is allowed"
 wait_for is_open ask-1
-has "$(cat "$said")" 'not that\n one, \"please\"' "the reason is told to the agent"
+has "$(cat "$said")" 'not that\n one, \"please\"' "the agent gets the reason"
 
 try answer
 has "$out" '    0: "Which colour?" ["Red" | "Blue"]
     1: "Which parts?" ["Door" | "Roof"]' "questions, with what can be answered"
 try answer --answer Paint=Blue
-is "$status $err" "1 turncast: Please answer every question." "half an answer"
+is "$status $err" "1 turncast: Please answer every question." "an incomplete answer is refused"
 try answer --answer Paint=Blue --answer 0=Red
-is "$status" 2 "two answers where there is one"
+is "$status" 2 "two answers to a question with one choice are refused"
 try answer --answer Where=Here
-is "$status" 2 "a question that is not asked"
+is "$status" 2 "an answer to an unknown question is refused"
 try answer ask --answer Paint=Blue --answer 1=Roof --answer "1=the a=b"
-is "$status $out" "0 Answered." "by header and id, with options and other words"
+is "$status $out" "0 Answered." "questions are answered by header and id, with options and a text"
 wait_for grep -q '^done talk:A completed' "$scratch/told"
-has "$(cat "$said")" '"Which colour?":"Blue"' "arrives"
-is "$(open)" "" "and nothing is open"
+has "$(cat "$said")" '"Which colour?":"Blue"' "the agent gets the answers"
+is "$(open)" "" "no request is open"
 try answer ask-1 deny
-is "$status $err" '1 turncast: no open request "ask-1"; see turncast answer --list' "too late"
-has "$(cat "$scratch/err.host")" "operator ($(id -un))" "the log says who"
+is "$status $err" '1 turncast: no open request "ask-1"; see turncast answer --list' "a request that was answered cannot be answered again"
+has "$(cat "$scratch/err.host")" "operator ($(id -un))" "the log names the user"
 kill "$host"
 wait "$host"
 host=

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# turncast approvals: what was allowed for longer is listed and forgotten.
+# Tests of turncast approvals: permanent approvals are listed and deleted.
 . "$(dirname "$0")/cli.sh"
 
 state=$TURNCAST_BUILDDIR/tests/fake/state
@@ -9,22 +9,22 @@ dir=$XDG_STATE_HOME/turncast
 allow() { "$state" allow "$dir" "$@" 2>/dev/null || exit 99; }
 
 try approvals list
-is "$status $out$err" "0 " "without a state there is nothing"
+is "$status $out$err" "0 " "without a state the list is empty"
 try approvals list --json
-is "$status $out" '0 {"approvals":[]}' "in JSON, too"
+is "$status $out" '0 {"approvals":[]}' "without a state the JSON list is empty"
 try approvals forget 1
-is "$status $err" "1 turncast: no stored approval 1" "nothing can be forgotten"
+is "$status $err" "1 turncast: no stored approval 1" "an unknown approval cannot be deleted"
 try approvals forget --all
-is "$status $out$err" "0 " "all of nothing can"
+is "$status $out$err" "0 " "deleting all approvals of an empty list succeeds"
 [ ! -e "$dir" ]
-result $? "and nothing is made"
+result $? "no state is created"
 
 allow 1 claude "" Bash "$(printf 'git push\033[2J\nrm')" "Ann (telegram)"
 allow 2 claude telegram:12:3 Write /srv/x "Bob"
 allow 3 codex "" shell '{"command":["ls"]}' ""
 
 try approvals list
-is "$status $(wc -l <"$scratch/out")" "0 3" "a line for each"
+is "$status $(wc -l <"$scratch/out")" "0 3" "each approval is one line"
 is "$(sed -n 's/  [0-9T:-]*Z  /  TIME  /; 1p' "$scratch/out")" \
     '1  TIME  claude  Bash  always  by Ann (telegram): git push\nrm' "on one line, without terminal sequences"
 is "$(sed -n 's/  [0-9T:-]*Z  /  TIME  /; 2p' "$scratch/out")" \
@@ -32,7 +32,7 @@ is "$(sed -n 's/  [0-9T:-]*Z  /  TIME  /; 2p' "$scratch/out")" \
 is "$(sed -n 's/  [0-9T:-]*Z  /  TIME  /; 3p' "$scratch/out")" \
     '3  TIME  codex  shell  always: {"command":["ls"]}' "that of nobody known"
 try approvals list --agent codex
-is "$status $(wc -l <"$scratch/out")" "0 1" "those of one agent"
+is "$status $(wc -l <"$scratch/out")" "0 1" "the approvals of one agent are listed"
 try approvals list --json
 is "$(python3 -c 'import json, sys
 for a in json.load(open(sys.argv[1]))["approvals"]:
@@ -42,29 +42,29 @@ for a in json.load(open(sys.argv[1]))["approvals"]:
 3|codex|shell|always||{"command":["ls"]}' "in JSON"
 
 try approvals forget 2 7
-is "$status $err" "1 turncast: no stored approval 7" "one that is not there is named"
+is "$status $err" "1 turncast: no stored approval 7" "an unknown number is reported"
 try approvals list
-is "$(cut -d' ' -f1 "$scratch/out" | tr '\n' ' ')" "1 3 " "and the other forgotten"
+is "$(cut -d' ' -f1 "$scratch/out" | tr '\n' ' ')" "1 3 " "the known number is deleted"
 try approvals forget --all --agent claude
-is "$status $out$err" "0 " "those of an agent"
+is "$status $out$err" "0 " "the approvals of an agent are deleted"
 try approvals list
-is "$(cut -d' ' -f1 "$scratch/out" | tr '\n' ' ')" "3 " "are forgotten"
+is "$(cut -d' ' -f1 "$scratch/out" | tr '\n' ' ')" "3 " "other approvals are kept"
 try approvals forget --all
 try approvals list
-is "$status $out" "0 " "and all"
+is "$status $out" "0 " "all approvals are deleted"
 
 try approvals forget
-is "$status $err" "2 turncast approvals: forget requires approval numbers or --all; see turncast approvals --help" "not without saying which"
+is "$status $err" "2 turncast approvals: forget requires approval numbers or --all; see turncast approvals --help" "forget without a selection is refused"
 try approvals forget 1 --all
-is "$status" 2 "nor in two ways"
+is "$status" 2 "forget with two selections is refused"
 try approvals forget 1x
-has "$err" 'invalid approval number "1x"' "nor what is no number"
+has "$err" 'invalid approval number "1x"' "forget with an invalid number is refused"
 try approvals forget 1 --agent claude
-is "$status" 2 "nor of an agent besides"
+is "$status" 2 "forget with a number and an agent is refused"
 try approvals list --agent 'a&b'
-has "$err" 'invalid agent name "a&b"' "nor what is no name"
+has "$err" 'invalid agent name "a&b"' "forget with an invalid agent is refused"
 try approvals list 1
-is "$status" 2 "list takes no number"
+is "$status" 2 "list with a number is refused"
 try approvals remember
-has "$err" 'unknown subcommand "remember"; use list, forget or history' "nor is there anything else"
+has "$err" 'unknown subcommand "remember"; use list, forget or history' "an unknown subcommand is refused"
 finish

@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A plugin that tries everything a connector may not do (tests/fault/breach.c), by each way there is
-# to name it and in each command that starts it. It lies where it would hurt most: in a folder with
+# Tests of a plugin that attempts everything that is forbidden to connectors (tests/fault/breach.c), for each way to name it and each command that starts it. It lies where it would hurt most: in a folder with
 # the configuration, a key, and files of the same user.
 . "$(dirname "$0")/cli.sh"
 
@@ -17,7 +16,7 @@ if ! "$turncast" doctor 2>/dev/null | grep -q 'isolation: Landlock (version [4-9
     exit 0
 fi
 
-# Two ports that are listened at, and a socket of a file: until the test ends.
+# Two listening ports and a Unix socket, until the end of the test.
 mkdir "$place"
 python3 - "$place/service" "$scratch/ports" $$ <<'PYTHON' &
 import os, socket, sys, time
@@ -61,29 +60,30 @@ CONF
     before=$(seen)
 }
 
-# seen: everything about the files that a connector could change.
+# seen: prints all properties of the files that a connector could change.
 seen() {
     (cd "$place" && find . -exec stat -c '%n %F %a %u:%g %Y %s' {} + | sort && cat victim key)
 }
 
-# held DESCRIPTION: it has tried, and nothing came out otherwise than it should.
+# held DESCRIPTION: checks that the plugin has made its attempts, and that none had an unexpected
+# outcome.
 held() {
-    has "$err" "breach: tried all, 0 unexpected outcomes" "$1: every attempt is refused or works"
+    has "$err" "breach: tried all, 0 unexpected outcomes" "$1: every forbidden attempt fails"
     printf '%s\n' "$err" | grep 'breach: breach: [a-z]' | grep -v 'tried all' | sed 's/^/# /'
-    is "$(seen)" "$before" "$1: files are as they were"
-    lacks "$out" forged "$1: nothing of it is in the host's output"
+    is "$(seen)" "$before" "$1: the files are unchanged"
+    lacks "$out" forged "$1: the output of the host contains nothing of the plugin"
 }
 
-# named WHERE PLUGIN: by the command line, from that folder.
+# named FOLDER PLUGIN: runs the commands in this folder with the plugin on the command line.
 named() {
     stood=$PWD
     cd "$1" || exit 1
     try run -v -c "$conf" -p "$2" hello
     held "run -p $2"
-    has "$out" '"result"' "run -p $2: the result"
-    has "$err" 'output: {"result":"forged"}' "run -p $2: what it prints is in the log"
+    has "$out" '"result"' "run -p $2: the result is printed"
+    has "$err" 'output: {"result":"forged"}' "run -p $2: output of the plugin is logged"
     try replay -p "$2" "$turn"
-    has "$out" forged "replay -p $2: what it prints is forwarded"
+    has "$out" forged "replay -p $2: output of the plugin is forwarded"
     out=
     held "replay -p $2"
     cd "$stood" || exit 1
@@ -102,7 +102,7 @@ TURNCAST_PLUGIN_PATH=.
 named "$place" breach
 TURNCAST_PLUGIN_PATH=$modules
 
-# One that is called like a plugin of this package, which would run in the host itself.
+# A plugin with the name of one from this package, which would run in the host.
 for name in cli jsonl null audit; do
     mv "$place/breach.so" "$place/$name.so"
     before=$(seen)
@@ -115,7 +115,7 @@ for name in cli jsonl null audit; do
     mv "$place/$name.so" "$place/breach.so"
 done
 
-# configured DESCRIPTION KEYS-OF-PLUGINS: by the configuration, in all commands.
+# configured DESCRIPTION KEYS-OF-PLUGINS: runs all commands with the plugin in the configuration.
 configured() {
     configure "$2"
     try run -c "$conf" hello
@@ -141,10 +141,10 @@ configured "autoload" 'directory = "."; autoload = true; instances : { };'
 configured "ports" "instances : { it : { plugin = \"./breach.so\"; ports = [$open_port];
     open_port = \"$open_port\"; closed_port = \"$closed_port\"; }; };"
 
-# A host that cannot or does not enter a part of the sandbox is found out by the same attempts, as
-# the plugin is tried and as it runs.
+# On a kernel without a part of the sandbox the same attempts succeed, while the plugin is probed
+# and while it runs.
 has "$("$oldkernel" landlock "$turncast" replay -p "$place/breach.so" "$turn" 2>&1)" \
-    "loading crashes with signal" "without Landlock it breaks out as it is loaded"
+    "loading crashes with signal" "without Landlock an attempt succeeds while the plugin is loaded"
 has "$("$oldkernel" seccomp "$turncast" replay -p "$place/breach.so" "$turn" 2>&1)" \
     "loading crashes with signal" "without seccomp, too"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Broken configurations: each is named with its place, by turncast check and by a host that is asked
-# to take it, which goes on as it was.
+# Tests of invalid configurations: turncast check and a running host report each with its position,
+# and the host keeps its configuration.
 . "$(dirname "$0")/cli.sh"
 
 file=$scratch/turncast.conf
@@ -13,7 +13,7 @@ mark=mark=broken-$$
 host=
 trap '[ -z "$host" ] || kill -9 "$host" 2>/dev/null; pgrep -f "$mark" | xargs -r kill -9; rm -rf "$scratch"' EXIT
 
-# The good one; told: where the instance writes.
+# Prints the valid configuration; told: the file of the instance.
 conf() {
     cat >"$file" <<CONF
 agents : {
@@ -48,14 +48,15 @@ CONF
 : >"$out_file"
 conf "$out_file"
 try check "$file"
-is "$status" 0 "the good one"
+is "$status" 0 "the valid configuration is accepted"
 "$turncast" serve -c "$file" 2>"$scratch/err.host" </dev/null &
 host=$!
 wait_for test -S "$XDG_STATE_HOME/turncast/control"
 echo "m1 1 A work" >>"$scratch/in"
 wait_for grep -q ^says "$out_file"
 
-# broken LINE TEXT PLACE MESSAGE: the good one with LINE replaced by TEXT, and its instance elsewhere.
+# broken LINE TEXT POSITION MESSAGE: replaces LINE of the valid configuration by TEXT, and changes
+# the file of its instance.
 cases=0
 broken() {
     conf "$scratch/never"
@@ -67,7 +68,7 @@ broken() {
     try reload -c "$file"
     if [ "$checked" -ne 0 ] && grep -qF "$file:$3: $4" "$scratch/check"; then
         has "$status $err" "1 turncast: " "$cases: $4"
-        has "$err" "$file:$3: $4" "$cases: and the host says the same"
+        has "$err" "$file:$3: $4" "$cases: the host reports the same"
     else
         result 1 "$cases: $4"
         sed 's/^/# /' "$scratch/check"
@@ -131,20 +132,20 @@ broken 24 '}; store : { kind = "mongodb"; };' 24 'store.'
 broken 25 'log : { level = 7; };' 25 'log.level: expected a string, found an integer'
 broken 25 'log : { format = "xml"; };' 25 'log.format: invalid value "xml"; valid values: '
 [ "$cases" -ge 50 ]
-result $? "$cases broken ones"
+result $? "$cases invalid configurations"
 
 [ ! -e "$scratch/never" ]
-result $? "nothing of any of them was applied"
+result $? "no part of an invalid configuration was applied"
 conf "$out_file"
 try reload -c "$file"
-has "$status $out" "0 Reloaded $file." "the good one is taken"
-lacks "$out" "started" "and nothing has to change for it"
+has "$status $out" "0 Reloaded $file." "the valid configuration is reloaded"
+lacks "$out" "started" "the reload changes nothing"
 pkill -USR1 -f "$mark"
 wait_for grep -q '^done talk:A completed' "$out_file"
-result $? "the turn under way ends well"
-is "$(grep -c '^start' "$out_file")" 1 "and has not noticed"
+result $? "the running turn ends"
+is "$(grep -c '^start' "$out_file")" 1 "the running turn was not restarted"
 kill "$host"
 wait "$host"
-is $? 0 "the end"
+is $? 0 "the host ends"
 host=
 finish

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# turncast check and turncast plugins.
+# Tests of turncast check and turncast plugins.
 . "$(dirname "$0")/cli.sh"
 
 plugins=${TURNCAST_PLUGIN_PATH:?}
 
 try check
-is "$status $out" "0 (built in): OK (0 agents, 1 instance)" "no configuration"
+is "$status $out" "0 (built in): OK (0 agents, 1 instance)" "without a configuration"
 cat >"$scratch/good.conf" <<CONF
 agents : { a : { command = ["sh", "-c", "true"]; }; };
 plugins : { instances : {
@@ -15,16 +15,16 @@ plugins : { instances : {
 }; };
 CONF
 try check "$scratch/good.conf"
-is "$status $out" "0 $scratch/good.conf: OK (1 agent, 2 instances)" "a good one"
+is "$status $out" "0 $scratch/good.conf: OK (1 agent, 2 instances)" "a valid configuration"
 TURNCAST_CONFIG=$scratch/good.conf try check
-is "$status" 0 "named by the environment"
+is "$status" 0 "a configuration named by the environment"
 mkdir "$XDG_CONFIG_HOME/turncast"
 cp "$scratch/good.conf" "$XDG_CONFIG_HOME/turncast/turncast.conf"
 try check
-has "$out" "$XDG_CONFIG_HOME/turncast/turncast.conf: OK" "the user's"
+has "$out" "$XDG_CONFIG_HOME/turncast/turncast.conf: OK" "the configuration of the user"
 rm -r "$XDG_CONFIG_HOME/turncast"
 
-# The shipped one is good as it is, and when everything in it is taken for real.
+# The installed configuration is valid unchanged, and with all examples enabled.
 sed -e 's/"claude", "-p"/"sh", "-c"/' -e 's/^#\(  .*\)/\1/; s/^#\([a-z_]* [=:] \)/\1/; s/^#};/};/' \
     -e "s,directory = \[\"plugins\"\],directory = [\"$plugins\"]," \
     -e "s,/var/log/turncast,$scratch," "${TURNCAST_SRCDIR:?}/etc/turncast.conf" >"$scratch/all.conf"
@@ -34,7 +34,7 @@ for file in phone.key bus.password bus-ca.pem lab-ca.pem lab.key nats.password; 
     chmod 600 "$scratch/$file"
 done
 try check "$scratch/shipped.conf"
-is "$status $out" "0 $scratch/shipped.conf: OK (0 agents, 1 instance)" "the shipped one"
+is "$status $out" "0 $scratch/shipped.conf: OK (0 agents, 1 instance)" "the installed configuration"
 [ "$(id -u)" = 0 ] || sed -i '/^ *user = /d' "$scratch/all.conf" # which only root may say
 grep -o 'env:[A-Z_]*' "$scratch/all.conf" | cut -d : -f 2 >"$scratch/variables"
 while read -r variable; do
@@ -42,9 +42,9 @@ while read -r variable; do
 done <"$scratch/variables"
 export SLACK_BOT_TOKEN=xoxb-a-token SLACK_APP_TOKEN=xapp-a-token
 try check "$scratch/all.conf"
-has "$status $out" "0 $scratch/all.conf: OK (3 agents, " "with all its examples"
+has "$status $out" "0 $scratch/all.conf: OK (3 agents, " "the installed configuration with all examples"
 is "$(grep -c '^ *#' "$scratch/all.conf")" "$(grep -c '^ *# \|^#$' "$scratch/all.conf")" \
-    "of which only prose is left out"
+    "only prose is left as comments"
 
 cat >"$scratch/bad.conf" <<CONF
 agents : {
@@ -58,13 +58,13 @@ plugins : { instances : {
 }; };
 CONF
 try check "$scratch/bad.conf"
-is "$status" 2 "a bad one"
+is "$status" 2 "an invalid configuration"
 has "$out" "$scratch/bad.conf:2: agents.a.command: program \"no-such-program-here\" not found or not executable; install it, or write its full path" \
-    "a program that is not there"
-has "$out" "$scratch/bad.conf:3: agents.b.dialect: unknown dialect \"klingon\"; see turncast.conf(5), DIALECTS" "a dialect"
-has "$out" "$scratch/bad.conf:6: plugins.instances.one: " "a plugin"
-has "$out" "$scratch/bad.conf:8: plugins.instances.two.pathe: unknown option (did you mean \"path\"?)" "an option"
-is "$(wc -l <"$scratch/out")" 4 "all four at once"
+    "a missing program is reported"
+has "$out" "$scratch/bad.conf:3: agents.b.dialect: unknown dialect \"klingon\"; see turncast.conf(5), DIALECTS" "an unknown dialect is reported"
+has "$out" "$scratch/bad.conf:6: plugins.instances.one: " "an unknown plugin is reported"
+has "$out" "$scratch/bad.conf:8: plugins.instances.two.pathe: unknown option (did you mean \"path\"?)" "an unknown option is reported"
+is "$(wc -l <"$scratch/out")" 4 "all four errors are reported"
 echo 'plugins : { instances : { jsonl : { visibilty = "all"; }; }; };' >"$scratch/host.conf"
 try check "$scratch/host.conf"
 is "$status $out" \
@@ -83,7 +83,7 @@ try check "$scratch/people.conf"
 is "$status $out" "0 $scratch/people.conf:3: warning: plugins.instances.one: grants \"submit\", but allow is empty: nobody can send messages; add allow = (ID, ...)
 $scratch/people.conf:4: warning: plugins.instances.two: allow has no effect without grants: messages are ignored; add grants = [\"submit\"]
 $scratch/people.conf:5: warning: plugins.instances.three: allow_chats is empty: messages from every chat are rejected; remove it or list chats
-$scratch/people.conf: OK (1 agent, 4 instances)" "R21: what would let nobody in is said"
+$scratch/people.conf: OK (1 agent, 4 instances)" "R21: settings that permit nobody are reported"
 cat >"$scratch/asks.conf" <<CONF
 agents : { a : { command = ["sh", "--permission-prompt-tool", "stdio"]; };
     b : { command = ["sh"]; };
@@ -99,21 +99,21 @@ try check "$scratch/asks.conf"
 is "$status $out" "0 $scratch/asks.conf:1: warning: agents.a: can ask for approval, but no instance or HTTP key is allowed to answer; add \"answer\" to the grants of one
 $scratch/asks.conf:3: warning: agents.c: can ask for approval, but no instance or HTTP key is allowed to answer; add \"answer\" to the grants of one
 $scratch/asks.conf:4: warning: agents.c.approvals: to: nobody in instance \"talk\" is allowed to answer; add \"answer\" to its grants
-$scratch/asks.conf: OK (3 agents, 1 instance)" "what an agent asks and nobody can answer is said"
-# --- arguments with which turns hang or lose their answer -------------------------------------------
+$scratch/asks.conf: OK (3 agents, 1 instance)" "requests that nobody can answer are reported"
+# --- arguments with which turns hang or lose their answer ----------------------------------------
 mkdir -p "$scratch/agents"
 for name in claude codex gemini opencode qwen copilot; do
     printf '#!/bin/sh\n' >"$scratch/agents/$name"
     chmod 755 "$scratch/agents/$name"
 done
-# warns COMMAND DIALECT WARNING: of an agent with that command; - for none.
+# warns COMMAND DIALECT WARNING: checks the warning for an agent with this command; - for none.
 warns() {
     echo "agents : { a : { command = [$1]; dialect = \"$2\"; env_set = [\"IS_SANDBOX=${sandbox:-1}\"]; }; };" \
         >"$scratch/flags.conf"
     chmod 600 "$scratch/flags.conf"
     PATH=$scratch/agents:$PATH try check -c "$scratch/flags.conf"
     if [ "$3" = - ]; then
-        is "$out" "$scratch/flags.conf: OK (1 agent, 1 instance)" "$2: $1: nothing to say"
+        is "$out" "$scratch/flags.conf: OK (1 agent, 1 instance)" "$2: $1: no warning"
     else
         has "$status $out" "0 $scratch/flags.conf:1: warning: agents.a.command: $3
 $scratch/flags.conf: OK" "$2: $1"
@@ -149,16 +149,16 @@ warns '"qwen"' acp "qwen starts the interactive interface, which waits for a ter
 warns '"copilot"' copilot "copilot prints no event stream; add --output-format json"
 warns '"copilot"' acp "copilot starts the interactive interface, which waits for a terminal; add --acp"
 try check -c "$scratch/flags.conf" "$scratch/asks.conf"
-has "$status $err" "2 turncast check: name one file" "one file is checked"
+has "$status $err" "2 turncast check: name one file" "more than one file is refused"
 
 sed 's/"cancel"/"answer"/' "$scratch/asks.conf" >"$scratch/answers.conf"
 try check "$scratch/answers.conf"
-is "$status $out" "0 $scratch/answers.conf: OK (3 agents, 1 instance)" "not where somebody can"
+is "$status $out" "0 $scratch/answers.conf: OK (3 agents, 1 instance)" "requests that somebody can answer are not reported"
 sed 's/^agents.*/agents : { a : { command = ["sh"]; }; b : { command = ["sh"]; }; };/' \
     "$scratch/people.conf" >"$scratch/whose.conf"
 try check "$scratch/whose.conf"
-is "$status" 2 "messages for no agent"
-has "$out" "$scratch/whose.conf:6: plugins.instances.four: no agent; set agent here or default_agent" "are told"
+is "$status" 2 "an instance without an agent is an error"
+has "$out" "$scratch/whose.conf:6: plugins.instances.four: no agent; set agent here or default_agent" "the missing agent is reported"
 echo 'logs = 1;' >"$scratch/broken.conf"
 try check "$scratch/broken.conf"
 is "$status $out" "2 $scratch/broken.conf:1: logs: unknown key (did you mean \"log\"?)" "an unknown key"
@@ -170,7 +170,7 @@ is "$status $out" \
     "one that others may write to"
 
 # --- as JSON -------------------------------------------------------------------------------------
-# pick FILTER: of the JSON in $scratch/out.
+# pick EXPRESSION: prints it for the JSON in $scratch/out.
 pick() {
     python3 -c 'import json, sys
 d = json.load(sys.stdin)
@@ -184,12 +184,12 @@ plugins : { instances : {
 }; };
 CONF
 try check --json "$scratch/json.conf"
-is "$status$err" 2 "JSON"
-is "$(wc -l <"$scratch/out")" 1 "is one line"
-is "$(pick '*sorted(d)')" "errors file findings ok warnings" "with these keys"
-is "$(pick 'd["file"], d["ok"], d["warnings"], d["errors"]')" "$scratch/json.conf 0 1 4" "and sums"
+is "$status$err" 2 "JSON of an invalid configuration"
+is "$(wc -l <"$scratch/out")" 1 "the JSON is one line"
+is "$(pick '*sorted(d)')" "errors file findings ok warnings" "the keys of the JSON"
+is "$(pick 'd["file"], d["ok"], d["warnings"], d["errors"]')" "$scratch/json.conf 0 1 4" "the sums of the JSON"
 is "$(pick '{tuple(sorted(f)) for f in d["findings"]}')" \
-    "{('file', 'key', 'level', 'line', 'remedy', 'text')}" "a finding has these keys"
+    "{('file', 'key', 'level', 'line', 'remedy', 'text')}" "the keys of a finding"
 is "$(pick '"\n".join(" ".join(str(f[k]) for k in ("level", "line", "key")) for f in d["findings"])')" \
     "error 1 agents.a.dialect
 error 3 plugins.instances.talk.webhook
@@ -199,35 +199,35 @@ warning 4 plugins.instances.shy" "in the order of the lines"
 is "$(pick '[f["text"] for f in d["findings"]][0], [f["remedy"] for f in d["findings"]][0]')" \
     'unknown dialect "cluade" did you mean "claude"?' "what, and what to do"
 try check --json "$scratch/good.conf"
-is "$status $(pick 'd["errors"], d["findings"]')" "0 0 []" "of a good one"
+is "$status $(pick 'd["errors"], d["findings"]')" "0 0 []" "the JSON of a valid configuration"
 try check --json "$scratch/none.conf"
-is "$status $(pick 'd["file"], d["findings"][0]["line"]')" "2 $scratch/none.conf None" "of none"
+is "$status $(pick 'd["file"], d["findings"][0]["line"]')" "2 $scratch/none.conf None" "the JSON of a missing configuration"
 try check --json "$plugins/jsonl.so"
-is "$status $(pick 'd["findings"]')" "0 []" "of a plugin"
+is "$status $(pick 'd["findings"]')" "0 []" "the JSON of a plugin"
 
 try check "$plugins/jsonl.so"
-is "$status" 0 "a plugin's file"
-has "$out" "jsonl " "its name"
-has "$out" "ABI: 1.6" "its ABI"
-has "$out" "sees: all events" "what it sees"
-has "$out" "callbacks: on_" "its callbacks"
-has "$out" "path (text)" "its options"
-has "$out" "one of: turncast, ag-ui, " "and what they must be"
+is "$status" 0 "a plugin file is valid"
+has "$out" "jsonl " "the name of the plugin"
+has "$out" "ABI: 1.6" "the ABI of the plugin"
+has "$out" "sees: all events" "the events that the plugin gets"
+has "$out" "callbacks: on_" "the callbacks of the plugin"
+has "$out" "path (text)" "the options of the plugin"
+has "$out" "one of: turncast, ag-ui, " "the valid values of options"
 echo 'no ELF' >"$scratch/text.so"
 try check "$scratch/text.so"
-is "$status" 2 "a file that is no plugin"
-has "$out" "$scratch/text.so: " "is named"
+is "$status" 2 "a file that is not a plugin is an error"
+has "$out" "$scratch/text.so: " "the error names the file"
 
 try plugins
-is "$status" 0 "plugins"
+is "$status" 0 "plugins succeeds"
 for name in audit cli jsonl null; do
-    is "$(awk -v n="$name" '$1 == n' "$scratch/out" | wc -l)" 1 "lists $name"
+    is "$(awk -v n="$name" '$1 == n' "$scratch/out" | wc -l)" 1 "plugins lists $name"
 done
-has "$(grep '^cli ' "$scratch/out")" "(enabled as cli: all turns)" "says where one is enabled"
+has "$(grep '^cli ' "$scratch/out")" "(enabled as cli: all turns)" "plugins shows the instances of a plugin"
 lacks "$(grep '^null ' "$scratch/out")" "enabled" "and where not"
 try plugins -c "$scratch/good.conf" jsonl
-is "$status" 0 "plugins NAME"
-has "$out" "enabled as out: all turns" "says as what, and what it sees"
+is "$status" 0 "plugins NAME succeeds"
+has "$out" "enabled as out: all turns" "plugins NAME shows the instance and its events"
 mkdir "$scratch/elsewhere"
 cp "$plugins/null.so" "$scratch/elsewhere/mine.so"
 cat >"$scratch/elsewhere.conf" <<'C'
@@ -239,23 +239,23 @@ plugins : { instances : {
 C
 try plugins -c "$scratch/elsewhere.conf"
 is "$(grep -c '(enabled as mine: own turns; more: all turns)' "$scratch/out")" 1 \
-    "a file that instances name by its path is listed, once"
+    "a file that several instances name is listed once"
 try plugins -c "$scratch/elsewhere.conf" mine
-has "$out" "enabled as mine: own turns; more: all turns" "plugins INSTANCE"
+has "$out" "enabled as mine: own turns; more: all turns" "plugins INSTANCE shows the instance"
 try plugins -c "$scratch/elsewhere.conf" "$plugins/../.libs/null.so"
-has "$out" "enabled as room: all turns" "a path is compared as a file"
+has "$out" "enabled as room: all turns" "paths are compared as files"
 try plugins nothing
-is "$status $out" "2 " "one that is not there"
-has "$err" "nothing" "is named"
+is "$status $out" "2 " "an unknown plugin is an error"
+has "$err" "nothing" "the error names the plugin"
 mkdir "$scratch/empty"
 TURNCAST_PLUGIN_PATH=$scratch/empty try plugins
-is "$status $out" "2 " "an empty folder"
-has "$err" "no plugins found in $scratch/empty" "is told"
+is "$status $out" "2 " "an empty folder is an error"
+has "$err" "no plugins found in $scratch/empty" "the error says that the folder has no plugins"
 mkdir "$scratch/mixed"
 cp "$plugins/null.so" "$scratch/mixed/"
 cp "$scratch/text.so" "$scratch/mixed/"
 TURNCAST_PLUGIN_PATH=$scratch/mixed try plugins
-is "$status" 2 "a folder with a bad file"
-has "$out" "text.so      error: " "tells it"
-has "$out" "null " "and goes on"
+is "$status" 2 "a folder with an invalid file is an error"
+has "$out" "text.so      error: " "the invalid file is reported"
+has "$out" "null " "the other plugins are listed"
 finish

@@ -21,7 +21,7 @@ export HOME XDG_CONFIG_HOME XDG_STATE_HOME
 unset TURNCAST_CONFIG
 mkdir "$HOME" "$XDG_CONFIG_HOME" "$XDG_STATE_HOME"
 
-# try [ARGUMENT...]: runs turncast; its status is in $status, its output in $out and $err.
+# try [ARGUMENT...]: runs turncast; sets $status, and its output in $out and $err.
 try() {
     "$turncast" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
@@ -72,12 +72,12 @@ lacks() {
     esac
 }
 
-# kinds: the types of the canonical lines on stdin, in a row.
+# kinds: prints the types of the canonical lines on stdin.
 kinds() {
     sed -n 's/^{"type":"\([a-z_]*\)".*/\1/p' | tr '\n' ' ' | sed 's/ $//'
 }
 
-# wait_for COMMAND...: until it succeeds, for at most 20 seconds.
+# wait_for COMMAND...: repeats it until it succeeds, for at most 20 seconds.
 wait_for() {
     tries=0
     until "$@" >/dev/null 2>&1; do
@@ -90,7 +90,7 @@ wait_for() {
     done
 }
 
-# kept SQL: the rows that the state database has for it, without touching it.
+# kept SQL: prints the result of a query of the state database without changing the database.
 kept() {
     python3 - "$XDG_STATE_HOME/turncast/state.db" "$1" <<'PYTHON'
 import sqlite3, sys

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What bash, zsh and fish offer for words of a command line, with the scripts that turncast prints.
+# Tests of the completion of bash, zsh and fish with the scripts that turncast prints.
 . "$(dirname "$0")/cli.sh"
 
 PATH=$TURNCAST_BUILDDIR:$PATH
@@ -22,12 +22,12 @@ try completion agents
 is "$status $out" "0 claude
 codex" "and its agents"
 try completion agents --config "$scratch/none"
-is "$status $out" "2 " "a configuration that cannot be read offers nothing"
+is "$status $out" "2 " "an invalid configuration completes nothing"
 try completion csh
-is "$status" 2 "another shell is refused"
-has "$err" 'invalid value "csh"; valid values: bash, zsh, fish' "and the shells are named"
+is "$status" 2 "an unknown shell is refused"
+has "$err" 'invalid value "csh"; valid values: bash, zsh, fish' "the error lists the shells"
 
-# Each prints what its shell offers for a line, one word in a line.
+# Each function prints the completions of its shell for a line, one per line.
 offer_bash() {
     # shellcheck disable=SC2016 # bash expands what is in quotes
     bash --norc -c '
@@ -48,7 +48,8 @@ offer_fish() {
         cut -f 1 | sed 's/\\ / /g'
 }
 
-# offers SHELL LINE WORD...: exactly these words. A shell may put --option= before a value.
+# offers SHELL LINE WORD...: checks that exactly these words are offered. A shell may print
+# --option= before a value.
 offers() {
     shell=$1
     line=$2
@@ -57,7 +58,7 @@ offers() {
         "$(printf '%s\n' "$@")" "$shell offers for: $line"
 }
 
-# Options of all commands that the shell does not offer behind "turncast COMMAND -".
+# Prints the options that the shell does not offer after "turncast COMMAND -".
 not_offered() {
     for command in $("$turncast" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
         offered=" $("offer_$1" "turncast $command --" | tr '\n=' '  ') "
@@ -76,7 +77,7 @@ for shell in bash zsh fish; do
         continue
     fi
     "$turncast" completion "$shell" >"$scratch/script" && "$shell" -n "$scratch/script"
-    result $? "$shell reads its script"
+    result $? "$shell accepts its script"
     offers "$shell" 'turncast re' reload replay restart restore
     offers "$shell" 'turncast --v' --version
     offers "$shell" 'turncast run --re' --record
@@ -95,7 +96,7 @@ for shell in bash zsh fish; do
     is "$(not_offered "$shell")" "" "$shell offers every option of every command"
 done
 
-# The installed files load what the program prints.
+# The installed files load the output of the program.
 share=$TURNCAST_SRCDIR/share/completion
 # shellcheck disable=SC2016
 is "$(bash --norc -c '. "$1" && complete -p turncast' bash "$share/turncast.bash")" \

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What an agent cannot do: outlive its host, whatever it and its children are, or read a secret.
+# Tests of the isolation of agents: they cannot outlive the host with their children, and cannot
+# read secrets.
 . "$(dirname "$0")/cli.sh"
 
 in=$scratch/in
@@ -13,8 +14,8 @@ host=
 second=20000 # a second is meant; a machine that does much else needs more
 trap '[ -z "$host" ] || kill -9 "$host" 2>/dev/null; pgrep -f "$mark" | xargs -r kill -9; rm -rf "$scratch"' EXIT
 
-# conf BEFORE AFTER: what the agent does before and after it has said something, each word in quotes
-# and behind a comma.
+# conf BEFORE AFTER: writes a configuration; the words are actions of the agent before and after its
+# output, each in quotes and after a comma.
 conf() {
     cat >"$scratch/turncast.conf" <<CONF
 agents : { wild : { command = ["$fake_agent", "$mark", "$init" $1, "$hi" $2]; exit_grace_s = 0.2;
@@ -37,7 +38,7 @@ told() {
     wait_for sh -c "[ \$(grep -c -- '$1' '$out') -ge ${2:-1} ]"
 }
 
-# two_turns BEFORE AFTER: two of such agents run.
+# two_turns BEFORE AFTER: starts two turns with such agents.
 two_turns() {
     conf "$@"
     serve
@@ -60,19 +61,19 @@ bury() {
     host=
 }
 
-# dies WHAT: the host, and nothing is left within a second.
+# dies NAME: kills the host, and checks that no process is left after a second.
 dies() {
     before=$(count)
     began=$(date +%s%N)
     bury
     wait_for nobody && [ "$before" -ge 4 ]
-    result $? "$1: the host is killed, and all of $before processes are gone"
+    result $? "$1: the host is killed, and all of $before processes end"
     took=$((($(date +%s%N) - began) / 1000000))
     [ $took -lt $second ]
-    result $? "$1: within seconds ($took ms)"
+    result $? "$1: the processes end within seconds ($took ms)"
 }
 
-# --- a host that is killed ---------------------------------------------------------------------
+# --- a host that is killed -----------------------------------------------------------------------
 two_turns ', "child=plain"' ', "sleep"'
 dies "two agents"
 two_turns ', "ignore=15", "child=setsid", "child=double", "child=orphan", "children=20"' ', "sleep"'
@@ -82,22 +83,22 @@ dies "two fork bombs"
 two_turns ', "child=double"' ', "kill=19"'
 dies "two that are stopped"
 
-# Nobody is left who could do it but the next host.
+# Only the next host can kill these processes.
 two_turns ', "child=double", "child=setsid"' ', "sleep"'
 kill -STOP "$host"
 pgrep -f "turncast-shim.*$mark" | xargs -r kill -9
 bury
 [ "$(count)" -ge 4 ]
-result $? "where the shims are killed, too, children in other sessions live on"
+result $? "if the shims are killed, too, children in other sessions are left"
 serve
 told '^error talk:[AB] host_restart' 2
 wait_for nobody
-result $? "until the next host"
+result $? "the next host kills them"
 kill "$host"
 wait "$host"
 host=
 
-# The same of agents that have answered, and wait for another message.
+# The same with agents that have answered, and wait for another message.
 end='text={\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"hi\",\"session_id\":\"s-1\"}'
 conf ', "child=double", "child=setsid"' ", \"$end\", \"sleep\""
 sed -i 's/exit_grace_s/dialect = "claude"; keep_alive_s = 600; exit_grace_s/' "$scratch/turncast.conf"
@@ -105,33 +106,33 @@ serve
 echo "m1 1 A work" >>"$in"
 told '^done'
 wait_for sh -c "'$turncast' status -c '$scratch/turncast.conf' | grep -q 'without a turn: 1 '"
-result $? "an agent waits"
+result $? "an agent waits for a message"
 kill -STOP "$host"
 pgrep -f "turncast-shim.*$mark" | xargs -r kill -9
 bury
 [ "$(count)" -ge 2 ]
-result $? "its children live on behind its shim and its host"
+result $? "its children outlive its shim and its host"
 serve
 wait_for nobody
-result $? "until the next host"
-has "$(cat "$scratch/err")" "left by its agent" "which says so"
+result $? "the next host kills them"
+has "$(cat "$scratch/err")" "left by its agent" "the next host logs it"
 kill "$host"
 wait "$host"
 host=
 
-# --- an agent that attacks its shim ------------------------------------------------------------
+# --- an agent that attacks its shim --------------------------------------------------------------
 conf ', "child=double"' ', "parent=9", "sleep"'
 serve
 echo "m1 1 A work" >>"$in"
 told '^error talk:A agent_signal'
-result $? "an agent that kills its shim is killed, and it is told"
+result $? "an agent that kills its shim is killed, and the turn reports it"
 told '^done'
 nobody
-result $? "and nobody is left at done"
+result $? "no process is left when the turn is done"
 bury
 
-# --- secrets -----------------------------------------------------------------------------------
-# The agent looks wherever it may: at itself, and at all above it up to the host.
+# --- secrets -------------------------------------------------------------------------------------
+# The agent reads the files of its own process and of all its ancestors up to the host.
 open=$scratch/open
 chmod 711 "$scratch"
 mkdir -m 777 "$open"
@@ -169,15 +170,15 @@ export CANARY=canary-of-the-environment ANTHROPIC_API_KEY=canary-of-a-key
 "$turncast" run -c "$scratch/spy.conf" -p "jsonl,path=$scratch/canary-of-the-command-line" hello \
     7<"$scratch/canary-of-a-name" >"$scratch/out" 2>&1 </dev/null
 unset CANARY ANTHROPIC_API_KEY
-has "$(cat "$open/seen")" TERM=dumb "an agent that looks around sees its environment"
-has "$(tr '\0' ' ' <"$open/seen")" "turncast-shim" "and its shim's command line"
-has "$(tr '\0' ' ' <"$open/seen")" "$turncast run -c $scratch/spy.conf" "and the host's"
+has "$(cat "$open/seen")" TERM=dumb "the agent can read its own environment"
+has "$(tr '\0' ' ' <"$open/seen")" "turncast-shim" "the agent can read the command line of its shim"
+has "$(tr '\0' ' ' <"$open/seen")" "$turncast run -c $scratch/spy.conf" "the agent can read the command line of the host"
 lacks "$(tr -d '\0' <"$open/seen")" canary "but no secret of environment, configuration, \
 command line or descriptors"
 [ -s "$scratch/canary-of-the-command-line" ]
-result $? "which the host itself had"
+result $? "the host has had the secret"
 if [ "$user" ]; then
-    has "$(cat "$open/seen")" USER=nobody "it ran as another user"
-    is "$(stat -c %U "$open/seen")" nobody "really"
+    has "$(cat "$open/seen")" USER=nobody "the agent has run as another user"
+    is "$(stat -c %U "$open/seen")" nobody "its file belongs to that user"
 fi
 finish

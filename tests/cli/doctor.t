@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# turncast doctor: what is well, what is missing, and what to do about it.
+# Tests of turncast doctor: what works, what is missing, and the advice.
 . "$(dirname "$0")/cli.sh"
 
 file=$scratch/turncast.conf
@@ -10,12 +10,12 @@ host=
 ears=
 trap '[ -z "$host" ] || kill -9 "$host"; [ -z "$ears" ] || kill -9 "$ears"; rm -rf "$scratch"' EXIT
 
-# line NAME: what is told of it, with the advice below.
+# line NAME: prints the result for this name, and the advice after it.
 line() {
     awk -v name="$1: " 'index($0, name) == 7 { print; getline; if (/->/) print }' "$scratch/out"
 }
 
-# --- a good one ----------------------------------------------------------------------------------
+# --- a valid configuration -----------------------------------------------------------------------
 mkdir "$scratch/bin"
 printf '#!/bin/sh\necho "an agent 1.2.3"; echo more; exec sleep 60\n' >"$scratch/bin/agent"
 chmod 755 "$scratch/bin/agent"
@@ -28,28 +28,28 @@ http : { listen = "127.0.0.1:0"; keys : { me : { secret = "env:T_KEY"; grants = 
 CONF
 export T_TOKEN=1:a-token-of-this-test T_KEY=a-key-of-this-test
 PATH=$scratch/bin:$PATH try doctor -c "$file"
-is "$status$err" 0 "all is well"
-is "$(line configuration)" "ok    configuration: $file" "the file"
+is "$status$err" 0 "doctor without errors succeeds"
+is "$(line configuration)" "ok    configuration: $file" "the configuration file"
 is "$(line 'agent a')" "ok    agent a: $scratch/bin/agent, an agent 1.2.3" \
     "the agent, its version, and not waiting for it"
-has "$(line 'instance telegram')" "ok    instance telegram: $TURNCAST_PLUGIN_PATH/telegram.so" "plugins"
-is "$(line host)" "ok    host: turncast serve is not running" "nobody serves"
-is "$(line state)" "ok    state: $dir does not exist yet; it will be created" "the state"
+has "$(line 'instance telegram')" "ok    instance telegram: $TURNCAST_PLUGIN_PATH/telegram.so" "the plugin of an instance"
+is "$(line host)" "ok    host: turncast serve is not running" "no host is running"
+is "$(line state)" "ok    state: $dir does not exist yet; it will be created" "the state directory is missing"
 [ ! -e "$dir" ]
-result $? "which is not made by asking"
-has "$(line disk)" "ok    disk: " "room"
-is "$(line http)" "ok    http: 127.0.0.1:0 is available" "the port"
-is "$(line libcurl | cut -c1-4)$(line libwebsockets | cut -c1-4)" "ok  ok  " "libraries"
-has "$(line isolation)" "isolation: " "what keeps connectors apart"
+result $? "doctor does not create the state directory"
+has "$(line disk)" "ok    disk: " "the free space"
+is "$(line http)" "ok    http: 127.0.0.1:0 is available" "the port is available"
+is "$(line libcurl | cut -c1-4)$(line libwebsockets | cut -c1-4)" "ok  ok  " "the libraries"
+has "$(line isolation)" "isolation: " "the isolation of connectors"
 for lack in landlock seccomp; do
     PATH=$scratch/bin:$PATH "$TURNCAST_BUILDDIR/tests/fake/oldkernel" $lack \
         "$turncast" doctor -c "$file" >"$scratch/out.$lack" 2>&1
 done
 has "$(cat "$scratch/out.landlock")" "isolation: this kernel has no Landlock: connectors can open every\
- file of this user, and connect to every port" "a kernel without Landlock: what is not enforced"
+ file of this user, and connect to every port" "a kernel without Landlock: the consequences"
 has "$(cat "$scratch/out.seccomp")" "isolation: this kernel has no seccomp" \
     "the same without seccomp"
-has "$(tail -n 1 "$scratch/out")" " 0 errors" "the sum"
+has "$(tail -n 1 "$scratch/out")" " 0 errors" "the sum of the results"
 
 lacks "$out" "can ask for approval" "of an agent that does not ask"
 sed 's/"-p"/"--permission-prompt-tool", "stdio"/' "$file" >"$scratch/asks.conf"
@@ -59,8 +59,8 @@ has "$out" "warn  agent a: can ask for approval, but no instance or HTTP key is 
       -> add \"answer\" to the grants of an instance in $scratch/asks.conf" \
     "an agent that can ask, and nobody can answer"
 
-# --- agents and services are asked at once ----------------------------------------------------------
-# Each tells its version only while the other one is asked, too.
+# --- agents and services are probed in parallel --------------------------------------------------
+# Each program prints its version only while the other one is probed, too.
 for name in claude codex; do
     printf '#!/bin/sh\n: >"%s/asked.%s"\nuntil [ -e "%s/asked.claude" ] && [ -e "%s/asked.codex" ]; do :; done\necho "%s 1.0"\n' \
         "$scratch" "$name" "$scratch" "$scratch" "$name" >"$scratch/bin/$name"
@@ -76,33 +76,33 @@ CONF
 chmod 600 "$scratch/two.conf"
 PATH=$scratch/bin:$PATH ANTHROPIC_API_KEY=sk-of-this-test try doctor -c "$scratch/two.conf"
 has "$out" "ok    agent claude: $scratch/bin/claude, claude 1.0
-ok    agent claude: login: ANTHROPIC_API_KEY" "both are asked at once, and a login from a variable"
+ok    agent claude: login: ANTHROPIC_API_KEY" "both agents are probed in parallel, and a login is found in a variable"
 has "$out" "ok    agent codex: $scratch/bin/codex, codex 1.0
 warn  agent codex: no login found
-      -> run: codex login, or set OPENAI_API_KEY and name it in env_pass" "an agent that is not logged in"
-lacks "$out" "sk-of-this-test" "the login is not shown"
-has "$(line proxy)" "FAIL  proxy: cannot connect to 127.0.0.1:9: Connection refused" "the proxy"
-has "$(line redis)" "FAIL  redis: " "the server of the store"
+      -> run: codex login, or set OPENAI_API_KEY and name it in env_pass" "an agent without a login"
+lacks "$out" "sk-of-this-test" "the login is not printed"
+has "$(line proxy)" "FAIL  proxy: cannot connect to 127.0.0.1:9: Connection refused" "an unreachable proxy"
+has "$(line redis)" "FAIL  redis: " "an unreachable Redis server"
 mkdir "$HOME/.codex"
 echo '{}' >"$HOME/.codex/auth.json"
 PATH=$scratch/bin:$PATH try doctor -c "$scratch/two.conf"
-has "$out" "ok    agent codex: login: $HOME/.codex/auth.json" "a login from a file"
-has "$out" "warn  agent claude: no login found" "a variable that is not set"
+has "$out" "ok    agent codex: login: $HOME/.codex/auth.json" "a login is found in a file"
+has "$out" "warn  agent claude: no login found" "a variable for a login that is not set"
 
 # --- beside a host -------------------------------------------------------------------------------
 PATH=$scratch/bin:$PATH "$turncast" serve -c "$file" 2>"$scratch/err.host" </dev/null &
 host=$!
 wait_for test -S "$dir/control"
 PATH=$scratch/bin:$PATH try doctor -c "$file"
-is "$status" 0 "beside a host"
-is "$(line host)" "ok    host: turncast serve is running (process $host)" "which is named"
-is "$(line state)" "ok    state: $dir is in use by the running turncast serve" "has the state"
-has "$(line http)" "ok    http: turncast serve is listening on port " "and the port"
+is "$status" 0 "doctor beside a running host"
+is "$(line host)" "ok    host: turncast serve is running (process $host)" "the running host is named"
+is "$(line state)" "ok    state: $dir is in use by the running turncast serve" "the running host uses the state"
+has "$(line http)" "ok    http: turncast serve is listening on port " "the running host uses the port"
 kill "$host"
 wait "$host"
 host=
 
-# --- a bad one -----------------------------------------------------------------------------------
+# --- an invalid configuration --------------------------------------------------------------------
 "$state" lay "$dir" telegram t1 "400" "{}" 2>/dev/null
 python3 -c 'import socket, sys, time
 s = socket.create_server(("127.0.0.1", 0))
@@ -124,39 +124,39 @@ http : { listen = "127.0.0.1:$port"; };
 CONF
 chmod 644 "$file"
 try doctor -c "$file"
-is "$status" 1 "a bad one"
+is "$status" 1 "doctor with errors fails"
 is "$(line 'agent a')" "FAIL  agent a: program \"no-such-program\" not found or not executable
-      -> install it, or set its full path in command at $file:1" "an agent that is not there"
+      -> install it, or set its full path in command at $file:1" "a missing program of an agent"
 is "$(line 'agent b')" "FAIL  agent b: cwd \"$scratch/none\" is not a directory
-      -> run: mkdir -p $scratch/none, or change cwd" "a folder that is not there"
-has "$(line 'instance talk')" "FAIL  instance talk: nowhere: plugin not found" "a plugin"
-has "$(line 'instance jsonl')" "FAIL  instance jsonl: $file:4: plugins.instances.jsonl.pathh: unknown option" "an option"
+      -> run: mkdir -p $scratch/none, or change cwd" "a missing folder"
+has "$(line 'instance talk')" "FAIL  instance talk: nowhere: plugin not found" "a missing plugin"
+has "$(line 'instance jsonl')" "FAIL  instance jsonl: $file:4: plugins.instances.jsonl.pathh: unknown option" "an unknown option"
 has "$(line 'instance ends')" "loading crashes with signal 6" "a damaged plugin"
 has "$out" "warn  instance telegram: secret \"token\" is stored in a file that other users can read
-      -> run: chmod 600 $file" "a secret that is none"
-has "$out" "warn  instance telegram: grants \"submit\", but allow is empty: nobody can send messages" "a door that is closed"
+      -> run: chmod 600 $file" "a secret in a file that others can read"
+has "$out" "warn  instance telegram: grants \"submit\", but allow is empty: nobody can send messages" "an instance that permits nobody"
 has "$out" "warn  instance telegram: not isolated: it talks to a network service with full access to this process (isolation = \"thread\")
       -> remove isolation = \"thread\" at $file:6" "what could harm the host"
 lacks "$out" "null: speaks" "and what does not"
 has "$out" "warn  instance null: receives no turn: its scope is \"own turns\", and there are none
-      -> set turns = \"all\", or change agents or conversations, at $file:8" "what is told of no turn"
-lacks "$out" "telegram: receives no turn" "and what is told of some"
+      -> set turns = \"all\", or change agents or conversations, at $file:8" "an instance that gets no turn"
+lacks "$out" "telegram: receives no turn" "an instance that gets turns is not reported"
 has "$(line store)" "warn  store: 1 dead letter" "dead letters"
-has "$out" "FAIL  http: 127.0.0.1:$port: Address already in use" "a port that is taken"
-has "$out" "warn  http: no keys: every local user has full access" "no keys"
-lacks "$out" "a-token-of-this-test" "no secret is shown"
+has "$out" "FAIL  http: 127.0.0.1:$port: Address already in use" "a port that is in use"
+has "$out" "warn  http: no keys: every local user has full access" "an HTTP server without keys"
+lacks "$out" "a-token-of-this-test" "no secret is printed"
 sed 's/agent = "a";/agent = "c";/' "$file" >"$scratch/both.conf"
 try doctor -c "$scratch/both.conf"
-is "$status" 1 "one with an unknown agent"
-has "$out" "plugins.instances.telegram.agent: unknown agent \"c\"" "which is told"
-has "$out" "plugins.instances.jsonl.pathh: unknown option" "with what plugins find wrong"
+is "$status" 1 "a configuration with an unknown agent"
+has "$out" "plugins.instances.telegram.agent: unknown agent \"c\"" "the unknown agent is reported"
+has "$out" "plugins.instances.jsonl.pathh: unknown option" "errors of plugins are reported, too"
 echo 'x' >>"$file"
 try doctor -c "$file"
-is "$status" 1 "one that cannot be read"
-has "$(line configuration)" "FAIL  configuration: $file:11: syntax error" "with its place"
-has "$(line libcurl)" "ok    libcurl" "the rest is looked at all the same"
-# --- sessions that all hosts have ----------------------------------------------------------------
-# sessions DIRECTORY [LINE]: what is told of that directory
+is "$status" 1 "a configuration that cannot be parsed"
+has "$(line configuration)" "FAIL  configuration: $file:11: syntax error" "the syntax error has its position"
+has "$(line libcurl)" "ok    libcurl" "other checks are made"
+# --- sessions that all hosts share ---------------------------------------------------------------
+# sessions DIRECTORY [HOST]: prints the result for this directory
 sessions() {
     printf 'agents : { a : { command = ["%s/bin/agent"]; hosts = ["%s"]; }; };\n%s\n%s\n' "$scratch" \
         "${2:-h1}" 'host : { name = "h1"; }; bus : { url = ["nats://127.0.0.1:9"]; };' \
@@ -165,21 +165,21 @@ sessions() {
     line sessions
 }
 is "$(sessions "$scratch/none")" "FAIL  sessions: agents cannot keep sessions in $scratch/none: No such file or directory
-      -> mount it and let this user write there, or remove sessions.shared" "sessions.shared that is not there"
+      -> mount it and let this user write there, or remove sessions.shared" "sessions.shared with a missing directory"
 is "$(sessions "$scratch/bin/agent" | head -n 1)" \
-    "FAIL  sessions: agents cannot keep sessions in $scratch/bin/agent: Not a directory" "and that is a file"
+    "FAIL  sessions: agents cannot keep sessions in $scratch/bin/agent: Not a directory" "sessions.shared with a file"
 mkdir -p "$scratch/sessions" "$XDG_STATE_HOME"
 is "$(sessions "$scratch/sessions")" "warn  sessions: $scratch/sessions is on the disk of the state directory, where other machines cannot see it
-      -> mount a network file system there, unless all hosts are on this machine" "that is on a local disk"
+      -> mount a network file system there, unless all hosts are on this machine" "sessions.shared on a local disk"
 other=$(mktemp -d /dev/shm/turncast-doctor.XXXXXX)
 if [ "$(stat -c %d "$other")" != "$(stat -c %d "$scratch")" ]; then
     is "$(sessions "$other")" "ok    sessions: $other is writable; not checked: whether the other hosts have the same directory, and whether the agents keep their sessions there" \
-        "that is on another file system"
+        "sessions.shared on another file system"
     chmod 500 "$other"
     [ "$(id -u)" = 0 ] || has "$(sessions "$other")" "FAIL  sessions: agents cannot keep sessions in $other: Permission denied" \
         "that this user may not write to"
 fi
 rmdir "$other"
 is "$(sessions "$scratch/none" h2)" "ok    sessions: $scratch/none is not needed here: no agent runs on this host" \
-    "and on a host that runs no agents"
+    "sessions.shared on a host that runs no agents"
 finish

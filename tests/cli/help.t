@@ -1,31 +1,31 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Help of every command, the version, and what a wrong command line is answered with.
+# Tests of the help of every command, of the version, and of invalid command lines.
 . "$(dirname "$0")/cli.sh"
 
 try --version
-is "$status" 0 "--version"
-has "$out" "turncast " "prints the version"
-has "$out" "plugin ABI 1.6" "and the ABI"
+is "$status" 0 "--version succeeds"
+has "$out" "turncast " "--version prints the version"
+has "$out" "plugin ABI 1.6" "--version prints the ABI"
 
 try --help
-is "$status" 0 "--help"
-is "$err" "" "prints to stdout only"
+is "$status" 0 "--help succeeds"
+is "$err" "" "--help prints to stdout only"
 for command in run serve status reload restart replay plugins check new test doctor visibility audit dead approvals answer pair; do
     has "$out" "
   $command" "names $command"
 done
 try -h
-is "$status" 0 "-h"
+is "$status" 0 "-h succeeds"
 
 for command in run serve status reload restart replay plugins check new test doctor visibility audit dead approvals answer; do
     try "$command" --help
-    is "$status" 0 "$command --help"
-    has "$out" "Usage: turncast $command [OPTION]..." "$command: its usage"
-    has "$out" "-h, --help" "$command: its options"
+    is "$status" 0 "$command --help succeeds"
+    has "$out" "Usage: turncast $command [OPTION]..." "$command: the help has the usage"
+    has "$out" "-h, --help" "$command: the help has the options"
     is "$(awk 'length > 100' "$scratch/out")" "" "$command: no line over 100 columns"
     short=$("$turncast" "$command" -h 2>&1)
-    is "$short" "$out" "$command -h: the same"
+    is "$short" "$out" "$command -h prints the same as --help"
 done
 for option in "-p, --plugin NAME|FILE.so[,KEY=VALUE]..." "-d, --dialect NAME" "-s, --speed X" \
     "-a, --agent AGENT" "-c, --config FILE" "-v, --verbose"; do
@@ -33,9 +33,9 @@ for option in "-p, --plugin NAME|FILE.so[,KEY=VALUE]..." "-d, --dialect NAME" "-
 done
 
 try
-is "$status" 2 "nothing"
-has "$err" "Usage: turncast COMMAND" "shows the help"
-is "$out" "" "on stderr"
+is "$status" 2 "without arguments the status is 2"
+has "$err" "Usage: turncast COMMAND" "without arguments the help is printed"
+is "$out" "" "without arguments stdout is empty"
 
 # refused MESSAGE [ARGUMENT...]
 refused() {
@@ -43,7 +43,7 @@ refused() {
     shift
     try "$@"
     is "$status $out" "2 " "turncast $*: status 2, nothing on stdout"
-    is "$err" "$wanted" "turncast $*: says why"
+    is "$err" "$wanted" "turncast $*: the error names the reason"
 }
 
 refused 'turncast: unknown command "frobnicate"; see turncast --help' frobnicate
@@ -70,7 +70,7 @@ refused 'turncast audit: missing operand: verify FILE...; see turncast audit --h
 
 if [ -c /dev/full ]; then
     "$turncast" --help >/dev/full 2>"$scratch/err"
-    is $? 1 "a full disk is no success"
-    has "$(cat "$scratch/err")" "standard output: No space left on device" "and is told"
+    is $? 1 "output to a full disk fails"
+    has "$(cat "$scratch/err")" "standard output: No space left on device" "the full disk is reported"
 fi
 finish

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# An instance in a process of its own: it gets what one in the host gets; it dies, hangs, lies, and
-# is told the rest in its next life, while the host and the others go on.
+# Tests of an instance in its own process: it gets the same events as one in the host; it crashes,
+# hangs and violates the protocol, and gets the remaining events after a restart, while the host and
+# the other instances continue.
 . "$(dirname "$0")/cli.sh"
 
 turn=$fixtures/turn.jsonl
 recorder=$TURNCAST_BUILDDIR/tests/fault/recorder.so
 
-# replay INSTANCE...: beside a healthy one in the host.
+# replay INSTANCE...: replays a turn with the instance and a healthy one in the host.
 replay() {
     rm -f "$scratch"/*.jsonl
     cat >"$scratch/turncast.conf" <<CONF
@@ -20,71 +21,74 @@ CONF
     try replay -c "$scratch/turncast.conf" "$turn"
 }
 
-# other [KEY...]: the instance under test.
+# other [KEY...]: prints the instance under test.
 other() {
     echo "other : { plugin = \"$recorder\"; isolation = \"process\"; paths = [\"$scratch\"];
                     path = \"$scratch/other.jsonl\"; $* };"
 }
 
-# What it was told, but for what every replay makes anew.
+# Prints the events without the parts that differ between replays.
 told() {
     sed 's/"correlation_id":"[^"]*"//; s/"ts":[0-9.]*//' "$scratch/$1.jsonl"
 }
 
 replay "$(other)"
-is "$status" 0 "a turn"
-is "$(told other)" "$(told well)" "told alike on both sides"
+is "$status" 0 "a replay succeeds"
+is "$(told other)" "$(told well)" "both instances get the same events"
 all=$(told well | wc -l)
 lacks "$err" "instance other" "and nothing to say of it"
 
-# Dies once: the rest comes in the next life, the event that it died of among it.
+# The process crashes once, and gets the remaining events, including the one that crashed it, after
+# a restart.
 replay "$(other 'chaos = ({ what = "crash"; callback = "on_tool_call"; every = 1; trigger = "'"$scratch"'/trigger"; });')"
-is "$(told other)" "$(told well)" "no trigger, no crash"
+is "$(told other)" "$(told well)" "without the trigger file nothing crashes"
 ends_badly() {
     replay "$(other "chaos = ({ what = \"$1\"; text = \"tool_call\\\"\"; });")"
-    is "$(told well | wc -l)" "$all" "$1: the healthy one"
-    has "$err" "instance other: process" "$1: an obituary"
-    has "$err" "restarting in 1000 ms" "$1: what follows"
+    is "$(told well | wc -l)" "$all" "$1: the healthy instance gets all events"
+    has "$err" "instance other: process" "$1: the end of the process is logged"
+    has "$err" "restarting in 1000 ms" "$1: the restart is logged"
 }
 for how in crash abort exit; do
     ends_badly $how
     is "$status" 1 "$how: an event is lost"
-    has "$err" "turncast: instance other: lost 1 event" "$how: which the program says"
-    is "$(told other | grep -c '"resumed":true')" 1 "$how: the turn is told again, as one that goes on"
-    has "$(told other | kinds)" "final" "$how: the outcome comes all the same"
-    has "$err" "moved to dead letters" "$how: what it dies of each time is given up"
+    has "$err" "turncast: instance other: lost 1 event" "$how: the lost event is reported"
+    is "$(told other | grep -c '"resumed":true')" 1 "$how: the turn is delivered again as resumed"
+    has "$(told other | kinds)" "final" "$how: the outcome is delivered"
+    has "$err" "moved to dead letters" "$how: the event that crashes each time is skipped"
 done
-# These notice nothing, and say that they did what they were asked to.
+# These faults do not end the process, which continues.
 ends_badly close
 ends_badly garbage
-has "$err" "killed: protocol violation (malformed frame)" "garbage: no more is read of it"
+has "$err" "killed: protocol violation (malformed frame)" "garbage: the process is killed"
 
 replay "$(other 'callback_ms = 200; chaos = ({ what = "hang"; text = "tool_call\""; });')"
-is "$(told well | wc -l)" "$all" "hang: the healthy one"
-has "$err" "instance other: on_" "hang: in what"
-has "$err" "killed after a hang" "hang: an obituary"
-has "$(told other | kinds)" "final" "hang: the outcome comes all the same"
+is "$(told well | wc -l)" "$all" "hang: the healthy instance gets all events"
+has "$err" "instance other: on_" "hang: the callback is logged"
+has "$err" "killed after a hang" "hang: the process is killed"
+has "$(told other | kinds)" "final" "hang: the outcome is delivered"
 
 replay "$(other 'chaos = ({ what = "crash"; callback = "init"; });')"
-is "$status $(told well | wc -l)" "0 $all" "one that dies at its start"
-has "$err" "instance other: disabled: process exited during start-up" "is told"
+is "$status $(told well | wc -l)" "0 $all" "a process that crashes at its start"
+has "$err" "instance other: disabled: process exited during start-up" "the crash at the start is reported"
 
 denied=$TURNCAST_BUILDDIR/tests/fault/denied.so
 try replay -p "$denied" "$turn"
-has "$err" "callback on_start returned an error in turn" "a file that the sandbox refuses"
-has "$err" "(EACCES); the sandbox permits files below paths" "names the key"
+has "$err" "callback on_start returned an error in turn" "a file that the sandbox refuses is an error"
+has "$err" "(EACCES); the sandbox permits files below paths" "the error names the key for files"
 try replay -p "$denied,what=socket" "$turn"
-has "$err" "(EPERM); the sandbox permits sockets only if the instance has ports" "and that of a socket"
+has "$err" "(EPERM); the sandbox permits sockets only if the instance has ports" "the error names the key for sockets"
 try replay -p "$denied,isolation=thread" "$turn"
-lacks "$err" "sandbox" "without a sandbox nothing is said of it"
-is "$(pgrep -f -- "turncast-connector other" | wc -l)" 0 "none of its processes is left"
+lacks "$err" "sandbox" "without a sandbox the error does not mention it"
+is "$(pgrep -f -- "turncast-connector other" | wc -l)" 0 "no process of the instance is left"
 
-# The program that plugins are loaded by: it is missed by name, and none but the host's is taken.
+# The helper program that loads plugins: a missing one is reported by its name, and one of another
+# version is refused.
 connector=$TURNCAST_CONNECTOR
 TURNCAST_CONNECTOR=$scratch/older
 replay "$(other)"
-has "$err" "helper program turncast-connector is not installed" "it is missed"
-# older WORD: what begins with that word is called as by a host of another version.
+has "$err" "helper program turncast-connector is not installed" "a missing helper program is reported"
+# older WORD: calls the helper like a host of another version when its argument begins with this
+# word.
 older() {
     cat >"$TURNCAST_CONNECTOR" <<OLDER
 #!/bin/sh
@@ -97,14 +101,14 @@ OLDER
     replay "$(other)"
 }
 older --probe
-has "$err" "does not match the running turncast; restart turncast" "that of another version tries nothing"
-is "$(ls "$scratch"/*.jsonl 2>/dev/null)" "" "so nothing is loaded"
+has "$err" "does not match the running turncast; restart turncast" "a helper program of another version refuses to probe"
+is "$(ls "$scratch"/*.jsonl 2>/dev/null)" "" "no plugin is loaded"
 older other
-has "$err" "error instance other: version" "nor is it an instance, which the log says"
-is "$(told well | wc -l)" "$all" "the healthy one goes on"
+has "$err" "error instance other: version" "a helper program of another version starts no instance"
+is "$(told well | wc -l)" "$all" "the healthy instance gets all events"
 TURNCAST_CONNECTOR=$connector
 
-# Nobody's init waits for another's to return: these would wait for each other in vain.
+# No init waits for the end of another one: these would block each other.
 mkdir "$scratch/meeting"
 {
     echo 'plugins : { instances : {'
@@ -116,10 +120,10 @@ mkdir "$scratch/meeting"
     echo '}; };'
 } >"$scratch/turncast.conf"
 try replay -c "$scratch/turncast.conf" "$turn"
-is "$status $err" "0 " "six start at once, in threads and in processes"
+is "$status $err" "0 " "six instances start in parallel, in threads and in processes"
 
-# A configuration is named from where one stands, and its folders from where it is; the process of a
-# plugin works elsewhere.
+# The path of a configuration is relative to the working directory, and its folders are relative to
+# it; the process of a plugin has another working directory.
 mkdir "$scratch/modules" "$scratch/written"
 cp "$recorder" "$scratch/modules/recorder.so"
 cat >"$scratch/beside.conf" <<CONF
@@ -133,24 +137,24 @@ cd "$scratch" || exit 1
 try replay -c beside.conf "$turn"
 cd "$stood" || exit 1
 is "$status $err" "0 " "a configuration named without its folder"
-is "$(told written/other | wc -l)" "$all" "it is told all"
+is "$(told written/other | wc -l)" "$all" "the instance gets all events"
 
-# Where there is a journal, what it dies of each time is a dead letter.
+# With a journal, an event that crashes each time becomes a dead letter.
 cat >"$scratch/turncast.conf" <<CONF
 agents : { main : { command = ["$fake_agent", "play=$turn"]; }; };
 default_agent = "main";
 plugins : { instances : { $(other 'chaos = ({ what = "crash"; text = "tool_call\""; });') }; };
 CONF
 try run -c "$scratch/turncast.conf" hello
-is "$status" 0 "a run beside one that dies of an event"
-has "$err" "tool_call of turn" "which is given up"
+is "$status" 0 "a run with an instance that crashes on an event succeeds"
+has "$err" "tool_call of turn" "the event is skipped"
 try dead list -c "$scratch/turncast.conf"
-has "$out" "other  event of turn" "it is a dead letter"
-has "$out" "attempts: 3: the connector crashed while handling the event" "with its reason"
+has "$out" "other  event of turn" "the event is a dead letter"
+has "$out" "attempts: 3: the connector crashed while handling the event" "the dead letter has its reason"
 try dead show -c "$scratch/turncast.conf" 1
-has "$out" '{"type":"tool_call"' "and its line"
+has "$out" '{"type":"tool_call"' "the dead letter has its JSON"
 
-# --- its own directory ---------------------------------------------------------------------------
+# --- the directory of an instance ----------------------------------------------------------------
 cat >"$scratch/writes.sh" <<'P'
 #!/bin/sh
 echo '{"tc":"hello","protocol":1,"name":"writes","wants":["final"],"delivers":true}'
@@ -168,21 +172,21 @@ P
 chmod +x "$scratch/writes.sh"
 mkdir "$scratch/tmp"
 TMPDIR=$scratch/tmp try replay -v -p "exec,command=$scratch/writes.sh" "$turn"
-has "$err" "writes in $scratch/tmp/turncast." "replay: a connector writes in a directory of its own"
-is "$(ls "$scratch/tmp")" "" "which is temporary"
+has "$err" "writes in $scratch/tmp/turncast." "replay: a connector writes in its own directory"
+is "$(ls "$scratch/tmp")" "" "replay: the directory is temporary"
 cat >"$scratch/writes.conf" <<C
 agents : { played : { command = ["cat", "$turn"]; }; };
 plugins : { instances : { writes : { plugin = "exec"; command = ["./writes.sh"]; }; }; };
 state_directory = "$scratch/state";
 C
 try run -c "$scratch/writes.conf" hello </dev/null
-is "$status" 0 "run: it writes, too"
+is "$status" 0 "run: a connector writes in its own directory"
 is "$(cat "$scratch/state/instances/writes/place")" "$scratch/state/instances/writes" \
     "where it writes under serve"
 mkdir "$scratch/here"
 (cd "$scratch/here" && exec "$turncast" replay -p jsonl,isolation=process,paths=.,path=near.jsonl "$turn")
 is "$?$(sed q "$scratch/here/near.jsonl" | cut -c1-15)" '0{"type":"start"' \
-    "-p: a relative path begins where the user is, also of a plugin with a process"
+    "-p: a relative path is relative to the working directory of the user"
 
 echo "1..$results"
 exit $((failures > 0))

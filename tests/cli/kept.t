@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Turns of turncast run are in the journal: what a killed one leaves is settled by the next run or
-# host, and a run settles what a host left. Beside a host it does without.
+# Tests of turns of turncast run in the journal: turns of a killed run are ended by the next run or
+# host, and a run ends turns of a killed host. Beside a running host a run uses no journal.
 . "$(dirname "$0")/cli.sh"
 
 in=$scratch/in
@@ -14,7 +14,7 @@ host=
 : >"$in"
 : >"$told"
 
-# conf AGENT [KEYS]: its instances are a connector that delivers, and a log.
+# conf AGENT [KEYS]: writes a configuration with a connector that delivers, and a log.
 conf() {
     cat >"$scratch/turncast.conf" <<CONF
 agents : {
@@ -55,7 +55,7 @@ end() {
     host=
 }
 
-# killed: a run that has begun and dies. Its turn is in $turn.
+# killed: starts a run and kills it. Its turn is in $turn.
 killed() {
     rm -f "$log"
     "$turncast" run -a hang work >/dev/null 2>&1 &
@@ -65,7 +65,7 @@ killed() {
     turn=$(kept "select id from turn where state='running'")
 }
 
-# last N: of the log, kind, and what is special about it.
+# last N: prints the last N lines of the log: kind and properties.
 last() {
     tail -n "$1" "$log" | sed 's/^{"type":"\([a-z_]*\)".*"resumed":true.*/\1 resumed/
         s/^{"type":"\([a-z_]*\)".*"code":"\([a-z_]*\)".*/\1 \2/
@@ -74,30 +74,30 @@ last() {
 
 conf main
 try run hello
-is "$status" 0 "a turn"
+is "$status" 0 "a run succeeds"
 is "$(kept 'select state, source, agent, conv, seen is null from turn')" "final run main  1" \
-    "is in the journal, with its outcome"
-is "$(kept 'select count(*) from outbox')" 0 "and nothing of it is left to be told"
+    "the turn is in the journal with its outcome"
+is "$(kept 'select count(*) from outbox')" 0 "no outcome is left to be delivered"
 try run -C chat-1 hello
-is "$(kept 'select conv from turn order by rowid desc limit 1')" chat-1 "with its conversation"
+is "$(kept 'select conv from turn order by rowid desc limit 1')" chat-1 "the turn has its conversation"
 try run -a hang -s no/session hello
 is "$(kept 'select state, code from turn order by rowid desc limit 1')" "error agent_spawn" \
     "one whose agent does not start"
 
-# --- a run is killed ---------------------------------------------------------------------------
+# --- a run is killed -----------------------------------------------------------------------------
 killed
 try run hello
-is "$status" 0 "the next one runs"
-has "$out" '{"result":"The disk is at 89 %."' "and answers"
+is "$status" 0 "the next run succeeds"
+has "$out" '{"result":"The disk is at 89 %."' "the next run prints its answer"
 nobody() { ! pgrep -f "$mark"; }
 wait_for nobody
-result $? "that agent is gone"
+result $? "the agent of the killed run has ended"
 is "$(grep -c host_restart "$log")" 1 "the log connector received the outcome"
 is "$(grep "\"correlation_id\":\"$turn\"" "$log" | sed 's/^{"type":"\([a-z_]*\)".*/\1/' | tr '\n' ' ')" \
     "start start error done " "under the turn's id, once"
-is "$(grep -c 'host_restart' "$told")" 1 "the connector, too"
-is "$(kept "select state, code from turn where id='$turn'")" "error host_restart" "as it ended"
-is "$(kept 'select count(*) from outbox')" 0 "nothing is left to be told"
+is "$(grep -c 'host_restart' "$told")" 1 "the delivering connector received the outcome"
+is "$(kept "select state, code from turn where id='$turn'")" "error host_restart" "the turn of the killed run has ended"
+is "$(kept 'select count(*) from outbox')" 0 "no outcome is left to be delivered"
 killed
 serve
 wait_for grep -q host_restart "$log"
@@ -106,17 +106,17 @@ is "$(last 3)" 'start resumed
 error host_restart
 done error' "or by the next host"
 wait_for nobody
-result $? "the agent of the killed run has been stopped, too"
+result $? "the agent of another killed run has ended, too"
 
-# --- beside a host -----------------------------------------------------------------------------
+# --- beside a host -------------------------------------------------------------------------------
 turns=$(kept 'select count(*) from turn')
 try run hello
-is "$status" 0 "beside a host it runs"
+is "$status" 0 "a run beside a host succeeds"
 is "$(grep -c "is in use by another turncast (process $host" "$scratch/err")" 1 "the error names the process that has the journal, once"
-is "$(kept 'select count(*) from turn')" "$turns" "which it leaves alone"
+is "$(kept 'select count(*) from turn')" "$turns" "the run does not change the journal of the host"
 end
 
-# --- a host is killed --------------------------------------------------------------------------
+# --- a host is killed ----------------------------------------------------------------------------
 conf hang
 : >"$told"
 serve
@@ -126,17 +126,17 @@ wait_for grep -q '^m2 queued' "$told"
 wait_for grep -q '^start' "$told"
 die
 "$turncast" run -a main -p null hello >/dev/null 2>&1
-is "$? $(grep -c '^error' "$told")" "0 0" "a run without the connector"
+is "$? $(grep -c '^error' "$told")" "0 0" "a run without the connector does not deliver the outcome"
 is "$(kept "select state, code from turn where source='talk' order by rowid" | tr '\n' ';')" \
     "error host_restart;waiting None;" "recovery ends the running turn, and leaves the waiting message alone"
 "$turncast" run -a main hello >/dev/null 2>&1
-is "$? $(grep -c '^error talk:A host_restart' "$told")" "0 1" "one with it tells it"
+is "$? $(grep -c '^error talk:A host_restart' "$told")" "0 1" "a run with the connector delivers the outcome"
 conf main
 serve
 wait_for grep -q '^final talk:A' "$told"
-result $? "what waited runs with the next host"
+result $? "a waiting turn runs in the next host"
 end
-is "$(grep -c '^error' "$told")" 1 "told once"
+is "$(grep -c '^error' "$told")" 1 "the outcome is delivered once"
 conf main 'die = true; isolation = "thread";'
 serve
 echo "m3 1 A work" >>"$in"
@@ -146,11 +146,11 @@ conf main
 before=$(grep -c '^final talk:A' "$told")
 "$turncast" run -p null hello >/dev/null 2>&1
 "$turncast" run hello >/dev/null 2>&1
-is "$(grep -c '^final talk:A' "$told")" $((before + 1)) "an outcome that was kept is told by a run"
+is "$(grep -c '^final talk:A' "$told")" $((before + 1)) "a stored outcome is delivered by a run"
 
-# --- no journal to be had ----------------------------------------------------------------------
+# --- no journal ----------------------------------------------------------------------------------
 echo 'state_directory = "/dev/null/state";' >>"$scratch/turncast.conf"
 try run -p null hello
 is "$status $(grep -c 'running this turn without a journal' "$scratch/err")" "0 1" \
-    "without a state directory it runs, and says so"
+    "without a state directory the run succeeds with a warning"
 finish

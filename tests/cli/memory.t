@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A long stream does not need more memory than a short one: 100 MB (1 GB with TURNCAST_LONG=1)
-# stay below 64 MiB.
+# Tests that a long stream uses no more memory than a short one: 100 MB (1 GB with TURNCAST_LONG=1)
+# within 64 MiB.
 . "$(dirname "$0")/cli.sh"
 
 limit=65536
@@ -12,7 +12,7 @@ fi
 mib=96
 [ "${TURNCAST_LONG:-0}" = 1 ] && mib=960
 
-# A turn of text deltas and tools with large results, as long as asked for.
+# Prints a turn with text deltas and tools with large results, of the given size.
 stream() {
     awk -v mib="$1" 'BEGIN {
         print "{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\",\"model\":\"m\"}"
@@ -38,6 +38,6 @@ for plugin in null "jsonl,path=/dev/null"; do
     is $? 0 "$mib MiB to $plugin"
     rss=$(tail -n 1 "$scratch/err")
     [ "$rss" -lt "$limit" ]
-    result $? "$rss KiB resident"
+    result $? "$rss KiB are resident"
 done
 finish

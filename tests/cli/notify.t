@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What systemd hears of turncast serve, from its start to its end; and its units.
+# Tests of the notifications of turncast serve to systemd, from its start to its end; and of the
+# units.
 . "$(dirname "$0")/cli.sh"
 
 heard=$scratch/heard
@@ -9,7 +10,7 @@ host=
 ears=
 trap '[ -z "$host" ] || kill -9 "$host"; [ -z "$ears" ] || kill -9 "$ears"; rm -rf "$scratch"' EXIT
 
-# Each datagram becomes a line, its own line ends a bar.
+# Each datagram is one line, with a bar instead of a newline.
 python3 -c 'import socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 s.bind(sys.argv[1])
@@ -27,31 +28,31 @@ export NOTIFY_SOCKET="$scratch/socket" WATCHDOG_USEC=300000
 "$turncast" serve -c "$file" 2>"$scratch/err.host" </dev/null &
 host=$!
 wait_for grep -q '^READY=1|STATUS=serving$' "$heard"
-result $? "ready"
+result $? "the host reports that it is ready"
 wait_for sh -c "[ \$(grep -c '^WATCHDOG=1$' '$heard') -ge 3 ]"
-result $? "the watchdog hears that it lives"
+result $? "the host notifies the watchdog"
 kill -HUP "$host"
 wait_for grep -q '^RELOADING=1|MONOTONIC_USEC=[0-9]*$' "$heard"
-result $? "it reads its configuration again"
+result $? "the host reports a reload"
 wait_for sh -c "[ \$(grep -c '^READY=1' '$heard') -ge 2 ]"
-result $? "and is ready again"
+result $? "the host reports the end of the reload"
 "$turncast" reload -c "$file" >/dev/null
 wait_for sh -c "[ \$(grep -c '^READY=1' '$heard') -ge 3 ]"
-is "$(grep -c '^RELOADING=1|MONOTONIC_USEC=[0-9]*$' "$heard")" 2 "it says so, too, when turncast reload asks for it"
+is "$(grep -c '^RELOADING=1|MONOTONIC_USEC=[0-9]*$' "$heard")" 2 "the host reports a reload by turncast reload"
 echo 'x' >>"$file"
 kill -HUP "$host"
 wait_for grep -q '^READY=1|STATUS=serving; last reload rejected, previous configuration still active$' "$heard"
-result $? "also when that was refused, which it says"
+result $? "the host reports a reload that was refused"
 kill "$host"
 wait "$host"
-is $? 0 "it ends"
+is $? 0 "the host ends"
 host=
 wait_for grep -q '^STOPPING=1|STATUS=waiting for running turns|EXTEND_TIMEOUT_USEC=27000000$' "$heard"
-result $? "says so, and how long that may take"
-is "$(grep -vc '^WATCHDOG=1$' "$heard")" 8 "and nothing else"
+result $? "the host reports its end, and its time limit"
+is "$(grep -vc '^WATCHDOG=1$' "$heard")" 8 "the host sends no other notification"
 unset NOTIFY_SOCKET WATCHDOG_USEC
 
-# --- the units: systemd understands them, and nothing of theirs is left to be filled in
+# --- the units: systemd accepts them, and no placeholder is left
 for unit in turncast.service user/turncast.service; do
     lacks "$(cat "$TURNCAST_BUILDDIR/etc/systemd/$unit")" "@bindir" "$unit: its places"
     if command -v systemd-analyze >/dev/null; then
@@ -59,7 +60,7 @@ for unit in turncast.service user/turncast.service; do
         sed "s|^Exec\(.*\)=[^ ]*/turncast |Exec\1=$turncast |" \
             "$TURNCAST_BUILDDIR/etc/systemd/$unit" >"$scratch/$unit.d/turncast.service"
         said=$(systemd-analyze --man=no verify "$scratch/$unit.d/turncast.service" 2>&1 | grep turncast.service)
-        is "$said" "" "$unit: systemd has nothing to say"
+        is "$said" "" "$unit: systemd reports no error"
     else
         result 0 "$unit # SKIP no systemd-analyze"
     fi

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# turncast visibility and run with Redis: what others keep there is seen, what cannot be told to it
-# is kept here, and nobody learns the password.
+# Tests of turncast visibility and run with Redis: changes by others are read, changes while Redis
+# is unreachable are stored locally, and the password is not printed.
 . "$(dirname "$0")/cli.sh"
 
 if ! command -v redis-cli >/dev/null || ! command -v redis-check-rdb >/dev/null; then
@@ -13,7 +13,7 @@ key=bots:stream_config:main
 password=correct-horse-battery
 shown='"show_text":true,"show_narration":true,"show_final":true}'
 
-# The server by its own name, however its file is called.
+# Starts the server under its own name, whatever the name of its file.
 start() {
     python3 -c 'import os, sys; os.execvp("redis-check-rdb", ["redis-server"] + sys.argv[1:])' \
         --port 0 --unixsocket "$socket" --dir "$scratch" --save '' --requirepass "$password" \
@@ -41,45 +41,45 @@ export TURNCAST_CONFIG
 
 start
 try visibility
-is "$status $out$err" "0 {\"show_thinking\":false,\"show_tools\":false,$shown" "nothing is stored"
+is "$status $out$err" "0 {\"show_thinking\":false,\"show_tools\":false,$shown" "without stored settings the defaults are printed"
 try visibility /show-tools
-is "$status $err" "0 " "a change"
-is "$(redis hget "$key" show_tools)" 1 "is in Redis"
+is "$status $err" "0 " "a change succeeds"
+is "$(redis hget "$key" show_tools)" 1 "the change is in Redis"
 redis hset "$key" show_thinking 1 >/dev/null
 try visibility
-is "$out" "{\"show_thinking\":true,\"show_tools\":true,$shown" "what others change is seen"
+is "$out" "{\"show_thinking\":true,\"show_tools\":true,$shown" "a change by others is printed"
 try run "go /hide-thinking on"
-is "$status $err" "0 " "a turn with a word in its message"
-is "$(redis hget "$key" show_thinking)" 0 "changes it, too"
+is "$status $err" "0 " "a turn with a token succeeds"
+is "$(redis hget "$key" show_thinking)" 0 "the token changes the setting in Redis"
 
 kill "$server"
 wait "$server" 2>/dev/null
 try visibility
-is "$status $out" "0 {\"show_thinking\":false,\"show_tools\":true,$shown" "without it: what is known"
-has "$err" "$socket: cannot connect" "and a warning"
+is "$status $out" "0 {\"show_thinking\":false,\"show_tools\":true,$shown" "without Redis the last known settings are printed"
+has "$err" "$socket: cannot connect" "without Redis a warning is printed"
 try visibility /show-thinking
-is "$status $out" "0 {\"show_thinking\":true,\"show_tools\":true,$shown" "a change counts here"
-has "$err" "Redis unavailable; visibility stored locally until it is back" "which is told"
+is "$status $out" "0 {\"show_thinking\":true,\"show_tools\":true,$shown" "without Redis a change applies locally"
+has "$err" "Redis unavailable; visibility stored locally until it is back" "the local change is reported"
 try run again
-is "$status" 0 "a turn runs"
-has "$(cat "$scratch/log")" '"type":"thinking"' "as it says"
+is "$status" 0 "a turn without Redis succeeds"
+has "$(cat "$scratch/log")" '"type":"thinking"' "the turn uses the local settings"
 
 start
-is "$(redis exists "$key")" 0 "(it forgot all)"
+is "$(redis exists "$key")" 0 "(Redis has lost its data)"
 try visibility
-is "$status $err" "0 " "back"
-is "$(redis hget "$key" show_thinking)" 1 "it is told what it missed"
+is "$status $err" "0 " "Redis is reachable again"
+is "$(redis hget "$key" show_thinking)" 1 "Redis gets the local change"
 
 printf 'another-password\n' >"$scratch/key"
 try visibility /hide-all
-is "$status" 0 "a wrong password: as if it were away"
-has "$err" "WRONGPASS" "and told so"
+is "$status" 0 "a wrong password is treated like an unreachable server"
+has "$err" "WRONGPASS" "the wrong password is reported"
 case $err in *another-password* | *"$password"*) false ;; esac
-result $? "without the password"
+result $? "the password is not printed"
 redis set "$key" text >/dev/null
 printf '%s\n' "$password" >"$scratch/key"
 try visibility /show-all
-is "$status" 2 "a key of somebody else: refused"
-has "$err" "Redis key $key has an unexpected format; ignoring it" "and told"
-is "$(redis get "$key")" text "it is left alone"
+is "$status" 2 "a key of another program is not changed"
+has "$err" "Redis key $key has an unexpected format; ignoring it" "the key of another program is reported"
+is "$(redis get "$key")" text "the key of another program is unchanged"
 finish

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Another configuration for a host that serves: taken as a whole, or refused with a reason.
+# Tests of reloading the configuration of a running host: a configuration is applied as a whole, or
+# refused with a reason.
 . "$(dirname "$0")/cli.sh"
 
 in=$scratch/in
@@ -14,7 +15,7 @@ host=
 
 trap '[ -z "$host" ] || kill -9 "$host" 2>/dev/null; pgrep -f "$mark" | xargs -r kill -9; rm -rf "$scratch"' EXIT
 
-# conf: of these variables.
+# conf: writes a configuration with these variables.
 agent=slow allow='(1, "2")' out=$scratch/told talker=$plugins/talker.so more='' top=''
 conf() {
     cat >"$scratch/next.conf" <<CONF
@@ -36,7 +37,7 @@ CONF
     mv "$scratch/next.conf" "$scratch/turncast.conf"
 }
 
-# reload: SIGHUP, and the line of the log that says what came of it.
+# reload: sends SIGHUP, and prints the line of the log with the result.
 reload() {
     lines=$(grep -c 'configuration reloaded\|reload rejected' "$scratch/err")
     kill -HUP "$host"
@@ -48,7 +49,7 @@ say() {
     echo "$*" >>"$in"
 }
 
-# told PATTERN [TIMES]: waits for so many lines of that kind.
+# told PATTERN [TIMES]: waits for this number of matching lines.
 told() {
     wait_for sh -c "[ \$(grep -c -- '$1' '$out') -ge ${2:-1} ]"
 }
@@ -66,69 +67,69 @@ conf
 host=$!
 wait_for grep -q 'serving' "$scratch/err" || sed 's/^/# /' "$scratch/err"
 
-# --- nothing has changed -------------------------------------------------------------------------
+# --- no change -----------------------------------------------------------------------------------
 reload
-has "$told" 'turncast.conf; unchanged: 1' "nothing to do"
+has "$told" 'turncast.conf; unchanged: 1' "an unchanged configuration changes nothing"
 say m1 1 A work
 told '^says'
 
-# --- what needs no restart of an instance --------------------------------------------------------
+# --- changes that restart no instance ------------------------------------------------------------
 allow='(1, 2, 3)'
 top='http : { listen = "127.0.0.1:0"; };'
 conf
 reload
 has "$told" 'turncast.conf; unchanged: 1; requires a restart: http.listen' \
-    "who may write: nothing restarts, and what has to wait is said"
+    "permissions change without a restart, and keys that require one are reported"
 say m2 3 B hello
 told '^m2 accepted'
-result $? "somebody new may write"
+result $? "a new user is permitted"
 told '^says' 2
 finish_turn
 told '^done talk:[AB] completed' 2
-result $? "the turn under way has not noticed"
-is "$(grep -c resumed "$out")" 0 "and was not told anew"
+result $? "the running turn continues"
+is "$(grep -c resumed "$out")" 0 "the running turn was not delivered again"
 
-# --- what is shown ---------------------------------------------------------------------------------
+# --- visibility ----------------------------------------------------------------------------------
 say c1 1 A /stream-status
 told '^c1 command'
-has "$(grep '^c1 ' "$out")" 'Shown: answers, narration. Hidden: tools, thinking.' "visibility before the reload"
+has "$(grep '^c1 ' "$out")" 'Shown: answers, narration. Hidden: tools, thinking.' "the visibility before the reload"
 before=$top
 top="$top visibility : { show_tools = true; };"
 conf
 reload
-has "$told" 'turncast.conf; unchanged: 1' "visibility: nothing restarts"
+has "$told" 'turncast.conf; unchanged: 1' "a change of the visibility restarts no instance"
 say c2 1 A /stream-status
 told '^c2 command'
-has "$(grep '^c2 ' "$out")" 'Shown: answers, narration, tools. Hidden: thinking.' "visibility: the next command uses it"
+has "$(grep '^c2 ' "$out")" 'Shown: answers, narration, tools. Hidden: thinking.' "the next command uses the new visibility"
 top=$before
 conf
 reload
 
-# --- an instance that has changed, with a turn ---------------------------------------------------
+# --- a changed instance, with a turn -------------------------------------------------------------
 say m3 1 A work
 told '^says talk:A' 2
 before=$out
 out=$scratch/told2
 conf
 reload
-has "$told" 'turncast.conf; restarted: talk; unchanged: 0' "an instance with another option restarts"
+has "$told" 'turncast.conf; restarted: talk; unchanged: 0' "an instance with another option is restarted"
 told '^start talk:A resumed {"to":"A"} hi'
 result $? "its turn is opened again, with route and memory"
 say m4 1 A later
 told '^m4 queued'
-result $? "messages come from the new one"
+result $? "messages of the new instance are accepted"
 finish_turn
 told '^final talk:A'
-result $? "which gets the outcome"
+result $? "the new instance gets the outcome"
 told '^done talk:A completed'
-is "$(grep -c '^final talk:A' "$out")" 1 "once"
-is "$(grep -c '^final talk:A' "$before")" 1 "and the old one has none of it"
+is "$(grep -c '^final talk:A' "$out")" 1 "the outcome is delivered once"
+is "$(grep -c '^final talk:A' "$before")" 1 "the old instance does not get the outcome"
 told '^says talk:A'
 finish_turn
 told '^done talk:A completed' 2
-result $? "what waited has run"
+result $? "a waiting turn has run"
 
-# --- new and gone; a new file --------------------------------------------------------------------
+# --- new and removed instances; a new file -------------------------------------------------------
 install -m 755 "$fault/old10.so" "$plugins/auto/old10.so"
 more="log : { plugin = \"$TURNCAST_BUILDDIR/plugins/.libs/jsonl.so\"; path = \"$scratch/events\"; };"
 conf
@@ -141,18 +142,18 @@ reload
 say m5 1 A work
 told '^done talk:A' 3
 wait_for grep -q '"type":"done"' "$scratch/events"
-result $? "R26: the new one sees the next turn, of the other agent"
+result $? "R26: a new instance gets the next turn of another agent"
 rm "$plugins/auto/old10.so"
 more=
 conf
 reload
-has "$told" 'turncast.conf; stopped: log, old10; unchanged: 1' "and they go"
+has "$told" 'turncast.conf; stopped: log, old10; unchanged: 1' "removed instances are stopped"
 install -m 755 "$fault/talker.so" "$plugins/new.so"
 mv "$plugins/new.so" "$plugins/talker.so"
 reload
-has "$told" '; restarted: talk; ' "another file restarts who is made of it"
+has "$told" '; restarted: talk; ' "a new file of a plugin restarts its instances"
 
-# --- what does not start takes everything with it ------------------------------------------------
+# --- an instance that cannot start ---------------------------------------------------------------
 agent=slow
 conf
 reload
@@ -163,19 +164,19 @@ out=$scratch/never
 more="fails : { plugin = \"$fault/initfails.so\"; };"
 conf
 reload
-has "$told" 'previous configuration still active: ' "an instance that does not start"
-has "$told" 'fails: disabled: init failed' "says so"
+has "$told" 'previous configuration still active: ' "a configuration with an instance that cannot start is refused"
+has "$told" 'fails: disabled: init failed' "the log names the instance"
 out=$kept
 told '^start talk:A resumed' 2
-result $? "and the others are what they were"
+result $? "the other instances are unchanged"
 finish_turn
 told '^done talk:A completed' 4
-result $? "turns included"
+result $? "their turns continue"
 rm "$scratch/never" # it had begun
 more=
 
-# --- broken ones ---------------------------------------------------------------------------------
-# Each would also let the instance write elsewhere, if it were half applied.
+# --- invalid configurations ----------------------------------------------------------------------
+# Each also changes the file of the instance, to detect a partly applied configuration.
 pid=$host
 say m7 1 A work
 told '^says talk:A' 4
@@ -194,7 +195,7 @@ file=$scratch/turncast.conf
 broken '2s/.*/quick : {/' '15: syntax error' "a group that does not end"
 broken 's/default_agent/defualt_agent/' '6: defualt_agent: unknown key' "a key nobody knows"
 broken 's/default_agent = "slow"/default_agent = "fast"/' '6: default_agent: unknown agent "fast" (configured: quick, slow)' \
-    "an agent that is not there"
+    "a missing agent"
 broken 's/exit_grace_s = 0.2/exit_grace_s = -1/' '4: agents.slow.exit_grace_s: -1 s is out of range' "a negative time"
 broken 's/exit_grace_s = 0.2/dialect = "klingon"/' '8: plugins.instances.talk: its agent has an unknown' \
     "a dialect nobody speaks"
@@ -202,21 +203,21 @@ broken 's/command = \[.*"sleep"\];//' '3: agents.slow: required key "command" is
 broken 's/"submit", "cancel"/"sumbit"/' '9: plugins.instances.talk.grants[0]: invalid value "sumbit"' "a grant"
 broken 's/allow = .*;/allow = 1; };/' '9: plugins.instances.talk.allow: expected a list of IDs' "people as a number"
 broken 's/ in = / inn = /' '8: plugins.instances.talk.inn: unknown option (did you mean "in"?)' "an option"
-broken 's/ in = "[^"]*";//' '8: plugins.instances.talk.in: missing required option' "an option that is missing"
-broken 's/talker.so/none.so/' "8: plugins.instances.talk: $plugins/none.so" "a plugin that is not there"
-broken "s,$plugins/talker.so,$fault/nosymbol.so," '8: plugins.instances.talk: ' "a module that is no plugin"
+broken 's/ in = "[^"]*";//' '8: plugins.instances.talk.in: missing required option' "a missing option"
+broken 's/talker.so/none.so/' "8: plugins.instances.talk: $plugins/none.so" "a missing plugin"
+broken "s,$plugins/talker.so,$fault/nosymbol.so," '8: plugins.instances.talk: ' "a module that is not a plugin"
 broken "s,$plugins/talker.so,$fault/oldmajor.so," '8: plugins.instances.talk: ' "a plugin of another age"
 broken "s,$plugins/talker.so,$fault/loads_aborts.so," '8: plugins.instances.talk: ' "one that ends the process"
-has "$told" 'loading crashes with signal 6' "which another process has tried"
+has "$told" 'loading crashes with signal 6' "another process has probed the plugin"
 broken 's/debounce_ms = 0/debounce_ms = 0.5/' '12: conversations.debounce_ms: expected an integer, found a real number' "half a millisecond"
-broken 's/max_turns/x/; s/drain_s = 0.1/max_turns = 0/' '12: conversations.max_turns: 0 is out of range' "no turn at all"
+broken 's/max_turns/x/; s/drain_s = 0.1/max_turns = 0/' '12: conversations.max_turns: 0 is out of range' "max_turns = 0"
 broken 's/level = "info"/level = "loud"/' '13: log.level: invalid value "loud"' "a level"
 broken '14s/.*/http : { listen = "0.0.0.0:1"; allow_remote = true; };/' '14: http: 0.0.0.0:1 is reachable from other machines; define' \
     "others without a key"
 broken '14s/.*/http : { keys : { a : { secret = "short"; grants = ["watch"]; }; }; };/' \
-    '14: http.keys.a: the secret is too short' "a short key"
+    '14: http.keys.a: the secret is too short' "a key that is too short"
 broken '14s/.*/http : { keys : { a : { secret_file = "none.key"; grants = ["watch"]; }; }; };/' \
-    '14: http.keys.a: cannot open secret file' "a key that is not there"
+    '14: http.keys.a: cannot open secret file' "a missing key file"
 broken 's/talk : {/talk : { }; talk : {/' '8: duplicate setting name' "two of one name"
 broken 's/agents : {/agents : { 1 = 2;/' '1: syntax error' "no name"
 broken '14s/.*/@include "none.conf"/' "14: @include: $scratch/none.conf: cannot open" "no included file"
@@ -254,14 +255,14 @@ touch -d @1 "$plugins/talker.so"
 refused 'was overwritten in place while loaded' "a plugin written over in its place"
 install -m 755 "$fault/talker.so" "$plugins/new.so"
 mv "$plugins/new.so" "$plugins/talker.so"
-result "$([ ! -e "$scratch/never" ]; echo $?)" "nothing of them was applied"
-is "$host" "$pid" "the host is the same"
+result "$([ ! -e "$scratch/never" ]; echo $?)" "no invalid configuration was applied"
+is "$host" "$pid" "the process of the host is the same"
 finish_turn
 told '^done talk:A completed' 5
-result $? "and its turn ends well"
-is "$(grep -c resumed "$out")" 2 "and was not told anew"
+result $? "its turn ends"
+is "$(grep -c resumed "$out")" 2 "its turn was not delivered again"
 kill "$host"
 wait "$host"
-is $? 0 "the end"
+is $? 0 "the host ends"
 host=
 finish

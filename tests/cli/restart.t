@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What a host that died left is told by the next one, once, wherever the turn was seen: to
-# connectors that deliver, to logs, to the audit log, and to those that come back later.
+# Tests of turns that a killed host has left: the next host ends them, once, in each connector that
+# has received the turn: those that deliver, logs, the audit log, and those that start later.
 . "$(dirname "$0")/cli.sh"
 
 in=$scratch/in
@@ -15,7 +15,8 @@ host=
 : >"$in"
 : >"$heard"
 
-# conf [INSTANCE...]: beside the connector. What is called late comes in the turn's middle or later.
+# conf [INSTANCE...]: writes a configuration with the connector and these instances. The instance
+# late joins during the turn.
 conf() {
     cat >"$scratch/turncast.conf" <<CONF
 agents : { slow : { command = ["$fake_agent", "$mark", "$init", "children=2", "$hi", "print_on=10", "sleep"];
@@ -44,7 +45,7 @@ holds_rows() {
     [ "$(kept 'select count(*) from outbox')" = "$rows" ]
 }
 
-# settled [ROWS]: nothing is left to be told, or so much.
+# settled [ROWS]: whether this number of outcomes (default 0) is left.
 settled() {
     rows=${1:-0}
     wait_for holds_rows
@@ -58,7 +59,7 @@ end() {
 
 trap '[ -z "$host" ] || kill -9 "$host" 2>/dev/null; pgrep -f "$mark" | xargs -r kill -9; rm -rf "$scratch"' EXIT
 
-# lines FILE: kind, code or reason, and whether it is resumed, of each line of the turn.
+# lines FILE: prints kind, code or reason, and resumed, for each line of the turn.
 lines() {
     sed -n 's/^\({"timestamp".*"event":\)\?{"type":"\([a-z_]*\)".*/\2 &/p' "$1" |
         sed 's/^\([a-z_]*\) .*"code":"\([a-z_]*\)".*/\1 \2/
@@ -84,28 +85,28 @@ conf "new : { plugin = \"jsonl\"; path = \"$scratch/new.jsonl\"; };"
 serve
 wait_for grep -q '^done' "$heard"
 settled
-result $? "everybody is told"
+result $? "all connectors get the outcome"
 [ "$(pgrep -f "$mark" | wc -l)" -eq 0 ]
-result $? "R26: its agent is gone first"
-# It also asks again what it finds in its file, whenever it looks there.
+result $? "R26: the agent has ended before"
+# The connector also submits the messages in its file again whenever it reads the file.
 is "$(sed -n '/resumed/,$p' "$heard" | grep -v '^m1 known ')" 'start talk:A resumed {"to":"A"} hi
 error talk:A host_restart
 done talk:A error' "the delivering connector shows the outcome once"
-is "$(lines "$scratch/log.jsonl" | sed -n '/resumed/,$p')" "$told" "the log, too"
-is "$(lines "$scratch/mine.jsonl")" "$told" "and one of somebody else's"
+is "$(lines "$scratch/log.jsonl" | sed -n '/resumed/,$p')" "$told" "the log has the outcome once"
+is "$(lines "$scratch/mine.jsonl")" "$told" "the log of another instance has the outcome once"
 is "$(lines "$scratch/audit.jsonl" | sed -n '/resumed/,$p')" "$told" "the audit log has the outcome once"
 try audit verify "$scratch/audit.jsonl"
-is "$status" 0 "whose chain verifies"
-is "$(grep -c "\"correlation_id\":\"$turn\"" "$scratch/mine.jsonl")" 3 "under the turn's id"
+is "$status" 0 "the audit log is valid"
+is "$(grep -c "\"correlation_id\":\"$turn\"" "$scratch/mine.jsonl")" 3 "the log has the id of the turn"
 [ ! -s "$scratch/new.jsonl" ]
-result $? "one that was not there is not told"
+result $? "a connector that did not get the turn does not get the outcome"
 end
 serve
 end
-is "$(lines "$scratch/log.jsonl" | grep -c host_restart)" 1 "told once"
-is "$(lines "$scratch/audit.jsonl" | grep -c host_restart)" 1 "there, too"
+is "$(lines "$scratch/log.jsonl" | grep -c host_restart)" 1 "the log has the outcome once after another start"
+is "$(lines "$scratch/audit.jsonl" | grep -c host_restart)" 1 "the audit log has the outcome once after another start"
 
-# --- one is not there when the next host starts -------------------------------------------------
+# --- a connector is missing when the next host starts --------------------------------------------
 conf "late : { plugin = \"jsonl\"; path = \"$scratch/late.jsonl\"; };"
 serve
 echo "m2 1 A work" >>"$in"
@@ -117,11 +118,11 @@ conf
 serve
 wait_for sh -c "[ \$(grep -c '^done' '$heard') -ge 2 ]"
 settled 1
-result $? "what one is still to be told waits for it"
+result $? "the outcome waits for the missing connector"
 end
 conf "late : { plugin = \"jsonl\"; path = \"$scratch/late.jsonl\"; };"
 serve
 settled
-is "$(lines "$scratch/late.jsonl" | sed -n '/resumed/,$p')" "$told" "the user is told when the host is back"
+is "$(lines "$scratch/late.jsonl" | sed -n '/resumed/,$p')" "$told" "the missing connector gets the outcome when it starts"
 end
 finish

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# turncast serve: a whole host with a connector whose service is two files. Its death, too.
+# Tests of turncast serve: a complete host with a connector whose service is two files; also after a
+# kill of the host.
 . "$(dirname "$0")/cli.sh"
 
 in=$scratch/in
@@ -14,7 +15,7 @@ result='text={\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"r
 mark=mark=serve-$$
 host=
 
-# conf AGENT [MORE]: the agent that answers, more keys of the instance.
+# conf AGENT [MORE]: writes a configuration with this agent, and further keys of the instance.
 conf() {
     cat >"$scratch/turncast.conf" <<CONF
 agents : {
@@ -38,7 +39,7 @@ serve() {
     wait_for grep -q 'serving' "$scratch/err" || sed 's/^/# /' "$scratch/err"
 }
 
-# fresh: nothing was ever said.
+# fresh: deletes all messages.
 fresh() {
     rm -rf "$state" "$in" "$out"
     : >"$in"
@@ -50,12 +51,12 @@ say() {
     echo "$*" >>"$in"
 }
 
-# told PATTERN [TIMES]: waits for so many lines of that kind.
+# told PATTERN [TIMES]: waits for this number of matching lines.
 told() {
     wait_for sh -c "[ \$(grep -c -- '$1' '$out') -ge ${2:-1} ]"
 }
 
-# ended: the host's status once it is gone.
+# ended: prints the exit status of the host.
 ended() {
     wait "$host"
     status=$?
@@ -82,11 +83,11 @@ is "$(cut -d' ' -f1,2 <"$out" | head -n 1)" "m1 accepted" "R18: a message is acc
 is "$(sed 1d "$out")" 'start talk:A new {"to":"A"} -
 says talk:A hi
 final talk:A done
-done talk:A completed' "R24: it is answered where it came from"
+done talk:A completed' "R24: the answer goes to the conversation of the message"
 lacks "$(cat "$scratch/dump")" resumed "R27: in a new session"
 say m1 1 A hello
 told '^m1 known'
-result $? "R18: the same message again is known"
+result $? "R18: the same message again is a duplicate"
 say m2 2 A again
 told '^done' 2
 has "$(cat "$scratch/dump")" '"mark=resumed","s-1"' "R27: the next message resumes the session"
@@ -97,20 +98,20 @@ told '^done' 3
 lacks "$(cat "$scratch/dump")" resumed "R27: /new resets it"
 say m5 3 A hello
 told '^m5 denied'
-result $? "R21: a stranger is denied"
+result $? "R21: a user who is not allowed is denied"
 "$turncast" serve -c "$scratch/turncast.conf" 2>"$scratch/err2"
-is $? 2 "a second host"
-has "$(cat "$scratch/err2")" "$host" "is told who is there"
+is $? 2 "a second host does not start"
+has "$(cat "$scratch/err2")" "$host" "the error names the process of the first host"
 kill "$host"
 ended
-is "$status" 0 "SIGTERM ends it well"
+is "$status" 0 "SIGTERM ends the host"
 serve
 say m1 1 A hello
 told '^m1 known' 2
-result $? "R18: known over a restart, too"
+result $? "R18: after a restart the message is a duplicate"
 say m6 1 A hello
 told '^done' 4
-has "$(tail -n 3 "$out")" "final talk:A done" "R27: and it goes on"
+has "$(tail -n 3 "$out")" "final talk:A done" "R27: after a restart the session is resumed"
 kill "$host"
 ended
 
@@ -123,22 +124,22 @@ told '^says'
 say m2 1 A more
 say m3 1 A /queue
 told '^m3 command'
-has "$(cat "$out")" 'm3 command - 1 message in the queue:' "R26: a message waits"
+has "$(cat "$out")" 'm3 command - 1 message in the queue:' "R26: a message is queued"
 say m4 1 A stop
 told '^done talk:A cancelled'
-has "$(grep '^m4' "$out")" 'Stopping the running turn. Dropped 1 queued message.' "R19: stop"
+has "$(grep '^m4' "$out")" 'Stopping the running turn. Dropped 1 queued message.' "R19: a stop command stops the turn"
 wait_for nobody
-result $? "R19: and nothing of it runs"
+result $? "R19: the queued message does not run"
 say m5 1 A work
 told '^says' 2
 turn=$(sed -n 's/^m5 accepted \([^ ]*\) .*/\1/p' "$out")
 say cancel 2 "$turn"
 told '^done talk:A cancelled' 2
-result $? "R19: the stop button"
+result $? "R19: the stop button stops the turn"
 kill "$host"
 ended
 
-# --- the host is asked to end ------------------------------------------------------------------
+# --- the host is terminated ----------------------------------------------------------------------
 drain=0.1
 conf slow
 fresh
@@ -149,20 +150,20 @@ say m2 1 A later
 told '^m2 queued'
 kill "$host"
 ended
-is "$status" 0 "R26: SIGTERM while a turn runs"
-is "$(grep -c '^error talk:A host_shutdown' "$out")" 1 "is told as host_shutdown"
+is "$status" 0 "R26: SIGTERM while a turn is running"
+is "$(grep -c '^error talk:A host_shutdown' "$out")" 1 "the turn ends with host_shutdown"
 wait_for nobody
 result $? "no agent is left"
 conf quick
 serve
 told '^done talk:A completed'
-result $? "R26: what waited runs with the next host"
-is "$(grep -c '^start' "$out")" 2 "once"
+result $? "R26: a waiting turn runs in the next host"
+is "$(grep -c '^start' "$out")" 2 "the waiting turn runs once"
 kill "$host"
 ended
 drain=20
 
-# --- what a connector has stored -----------------------------------------------------------------
+# --- texts that a connector has stored -----------------------------------------------------------
 conf quick
 fresh
 serve
@@ -177,20 +178,20 @@ host=
 serve
 say load cursor -
 told '^loaded cursor'
-is "$(grep '^loaded' "$out")" 'loaded cursor 42' "what it stored is there after the death of the host"
+is "$(grep '^loaded' "$out")" 'loaded cursor 42' "a stored text is loaded after a kill of the host"
 say store cursor 43
 say load cursor -
 told '^loaded cursor 43'
 : >"$in"
 "$turncast" restart talk -c "$scratch/turncast.conf" >/dev/null 2>"$scratch/err2"
-result $? "and after a restart of the connector"
+result $? "a stored text is loaded after a restart of the connector"
 say load cursor -
 told '^loaded cursor 43' 2
-result $? "what it stored last"
+result $? "the newest stored text is loaded"
 kill "$host"
 ended
 
-# --- the host dies -----------------------------------------------------------------------------
+# --- the host is killed --------------------------------------------------------------------------
 conf slow
 fresh
 serve
@@ -207,20 +208,20 @@ conf quick
 serve
 told '^done talk:A completed'
 told '^error' 2
-is "$(grep -c '^error talk:[AB] host_restart' "$out")" 2 "R26: both turns end as host_restart"
+is "$(grep -c '^error talk:[AB] host_restart' "$out")" 2 "R26: both turns end with host_restart"
 is "$(sed -n '/resumed/p' "$out" | sort)" 'start talk:A resumed {"to":"A"} hi
 start talk:B resumed {"to":"B"} hi' "R24: with their routes, and what was remembered"
-is "$(grep -c '^final talk:A done' "$out")" 1 "R26: what waited runs"
+is "$(grep -c '^final talk:A done' "$out")" 1 "R26: a waiting turn has run"
 orphans=$(pgrep -f "$mark" | sort | comm -12 - "$(sort -o "$agents" "$agents"; echo "$agents")")
-is "$orphans" "" "R26: their agents are gone"
+is "$orphans" "" "R26: the agents of the killed host have ended"
 kill "$host"
 ended
 serve
 kill "$host"
 ended
-is "$(grep -c '^error' "$out")" 2 "R26: told once"
+is "$(grep -c '^error' "$out")" 2 "R26: each outcome is delivered once"
 
-# --- an outcome that was kept, not told ----------------------------------------------------------
+# --- an outcome that was stored, but not delivered -----------------------------------------------
 conf quick 'die = true; isolation = "thread";'
 fresh
 serve
@@ -231,22 +232,22 @@ lacks "$(cat "$out")" final "a connector that kills its host"
 conf quick
 serve
 told '^done'
-is "$(grep -c '^final talk:A done' "$out")" 1 "R18: the outcome that was on disk is told"
-has "$(cat "$out")" 'start talk:A resumed {"to":"A"}' "R24: as a turn that goes on"
+is "$(grep -c '^final talk:A done' "$out")" 1 "R18: the stored outcome is delivered"
+has "$(cat "$out")" 'start talk:A resumed {"to":"A"}' "R24: the turn of the stored outcome is resumed"
 kill "$host"
 ended
 
-# --- what does not start -------------------------------------------------------------------------
+# --- hosts that do not start ---------------------------------------------------------------------
 sed 's/^default_agent.*//' "$scratch/turncast.conf" >"$scratch/whose.conf"
 "$turncast" serve -c "$scratch/whose.conf" 2>"$scratch/err"
-is $? 2 "messages for no agent"
-has "$(cat "$scratch/err")" "plugins.instances.talk: no agent; set agent or default_agent" "is a wrong configuration"
+is $? 2 "a host with an instance without an agent does not start"
+has "$(cat "$scratch/err")" "plugins.instances.talk: no agent; set agent or default_agent" "the error names the instance"
 sed 's/plugin = "[^"]*"/plugin = "missing"/' "$scratch/turncast.conf" >"$scratch/none.conf"
 "$turncast" serve -c "$scratch/none.conf" 2>"$scratch/err"
-is $? 2 "no instance"
-has "$(cat "$scratch/err")" "no connector instance could be started" "says so"
+is $? 2 "a host without a working instance does not start"
+has "$(cat "$scratch/err")" "no connector instance could be started" "the error says that no instance could be started"
 echo 'plugins : { instances : { }; };' >"$scratch/empty.conf"
 "$turncast" serve -c "$scratch/empty.conf" 2>"$scratch/err"
-is $? 2 "a configuration without instances"
-has "$(cat "$scratch/err")" "nothing to serve: plugins.instances is empty" "is told as such"
+is $? 2 "a configuration without instances has status 2"
+has "$(cat "$scratch/err")" "nothing to serve: plugins.instances is empty" "the error says that there is nothing to serve"
 finish

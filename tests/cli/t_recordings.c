@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Every recording of the tests through the program and its jsonl connector: what comes out keeps
- * the promises. */
+ * Replays every recording of the tests with the program and its connector jsonl, and checks the
+ * guarantees of the events. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static const char *program(void)
     return path;
 }
 
-/* Starts `turncast replay` of the file; its stdout. */
+/* Starts `turncast replay` of the file. Returns its stdout. */
 static FILE *replay(const char *file, pid_t *pid)
 {
     int fds[2];
@@ -44,7 +44,7 @@ static FILE *replay(const char *file, pid_t *pid)
 
 struct tally {
     unsigned calls, results, outcomes, lines, turns;
-    char why[300]; /* the first thing wrong, or "" */
+    char why[300]; /* the first violation, or "" */
 };
 
 static void end_turn(struct tally *t, struct promise *p)
@@ -97,11 +97,11 @@ static void test_recording(const char *path, const char *name)
     const struct tally t = see_all(out);
     fclose(out);
     waitpid(pid, &status, 0);
-    ok(!*t.why, "%s: %u events keep the promises%s%s", name, t.lines, *t.why ? ": " : "", t.why);
+    ok(!*t.why, "%s: %u events keep the guarantees%s%s", name, t.lines, *t.why ? ": " : "", t.why);
     ok(WIFEXITED(status) && WEXITSTATUS(status) <= 1, "%s: exit status %d", name,
        WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
-    is_int(t.results, t.calls, "%s: as many results as calls", name);
-    is_int(t.outcomes, t.turns, "%s: as many outcomes as turns", name);
+    is_int(t.results, t.calls, "%s: each call has one result", name);
+    is_int(t.outcomes, t.turns, "%s: each turn has one outcome", name);
 }
 
 static int is_recording(const struct dirent *e)
@@ -124,7 +124,7 @@ static unsigned test_folder(const char *folder)
     return n > 0 ? (unsigned)n : 0;
 }
 
-/* Folders as arguments: these instead. */
+/* Arguments are folders to use instead. */
 int main(int argc, char **argv)
 {
     plan_lazy();
@@ -137,6 +137,6 @@ int main(int argc, char **argv)
     n = test_folder(tap_source("turns/claude"));
     ok(n > 0, "%u recordings of several turns", n);
     n = test_folder(tap_source("cli"));
-    is_int(n, 2, "and the two of this folder");
+    is_int(n, 2, "two recordings of this folder");
     return 0;
 }

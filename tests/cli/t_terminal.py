@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""turncast run at a real terminal: what the agent asks is answered by keys, whatever standard input
-is; ctrl-C interrupts; and the terminal is as it was, however the turn ends."""
+"""Tests of turncast run at a real terminal: requests of the agent are answered by keys, whatever
+standard input is; ctrl-C interrupts; and the modes of the terminal are restored, however the turn
+ends."""
 import contextlib
 import fcntl
 import json
@@ -123,9 +124,9 @@ plugins : {{ instances : {{ cli : {{ plugin = "cli"; color = "never"; }}; }}; }}
             status = self.process.wait(1)
         except subprocess.TimeoutExpired:
             status = "it hangs"
-        equal(status, wanted, f"{what}: its exit status")
+        equal(status, wanted, f"{what}: the exit status")
         self.look(0.1)
-        equal(termios.tcgetattr(self.slave), self.before, f"{what}: the terminal is as it was")
+        equal(termios.tcgetattr(self.slave), self.before, f"{what}: the modes of the terminal are restored")
         equal(self.agents(), [], f"{what}: no process of the agent is left")
         self.out.seek(0)
         return json.loads(self.out.read() or "{}")
@@ -140,15 +141,15 @@ def is_cooked(modes):
 
 def test_allow():
     with Terminal(asks("r-1", command="rm -rf build"), "await=r-1", RESULT, "eof") as t:
-        ok(t.see("[a]llow"), "a prompt", t.screen)
-        ok("│ rm -rf build" in t.screen, "what is asked stands above it", t.screen)
-        ok(not is_cooked(termios.tcgetattr(t.slave)), "keys come one by one, without an echo")
+        ok(t.see("[a]llow"), "a prompt is shown", t.screen)
+        ok("│ rm -rf build" in t.screen, "the request is shown above the prompt", t.screen)
+        ok(not is_cooked(termios.tcgetattr(t.slave)), "single keys are read without an echo")
         t.read_it()
         t.type("a")
-        ok(t.see("allowed by ann"), "who decided is said", t.screen)
+        ok(t.see("allowed by ann"), "the decision is shown with its user", t.screen)
         result = t.end("allowed", 0)
         equal(result.get("result"), "it is done", "the result")
-        ok('"behavior":"allow"' in t.answers(), "the agent was told", t.answers())
+        ok('"behavior":"allow"' in t.answers(), "the agent gets the decision", t.answers())
 
 
 def test_message_by_stdin():
@@ -158,48 +159,48 @@ def test_message_by_stdin():
     with Terminal("await=aaaa", asks("r-1", command="make"), "await=r-1", RESULT, "eof",
                   message="-", stdin=reader, more=("-p", "cli")) as t:
         os.close(reader)
-        ok(t.see("[a]llow"), "the message is standard input, the keyboard is the terminal's",
+        ok(t.see("[a]llow"), "the message is read from standard input, and keys from the terminal",
            t.screen)
         t.read_it()
         t.type("dnot\x7ft now\n")
         t.end("denied", 0)
         answer = t.answers()
-        ok('"behavior":"deny"' in answer and "not now" in answer, "with the reason", answer)
+        ok('"behavior":"deny"' in answer and "not now" in answer, "the agent gets the reason", answer)
 
 
 def test_questions():
     with Terminal(QUESTIONS, "await=q-1", RESULT, "eof") as t:
-        ok(t.see("enter a number (1-2)"), "a question", t.screen)
-        ok("  2) Blue" in t.screen, "with its options", t.screen)
+        ok(t.see("enter a number (1-2)"), "a question is shown", t.screen)
+        ok("  2) Blue" in t.screen, "the question is shown with its options", t.screen)
         t.read_it()
         t.type("2\n")
-        ok(t.see("enter numbers (1-3)"), "then the next", t.screen)
+        ok(t.see("enter numbers (1-3)"), "the next question is shown", t.screen)
         t.read_it()
         t.type("1, 3\n")
-        ok(t.see("What else?"), "then the last", t.screen)
+        ok(t.see("What else?"), "the last question is shown", t.screen)
         t.read_it()
         t.type("nothing, thanks\n")
         t.end("answered", 0)
         answer = t.answers()
         for text in ('"Which colour?":"Blue"', "Door", "Wall", "nothing, thanks"):
             ok(text in answer, f"the agent got {text}", answer)
-        ok("Roof" not in answer.rsplit('"answers"', 1)[-1], "and no more", answer)
+        ok("Roof" not in answer.rsplit('"answers"', 1)[-1], "the agent gets no other option", answer)
 
 
 def test_typed_ahead():
     with Terminal("ms=300", asks("r-1", command="one"), "await=r-1", asks("r-2", command="two"),
                   "await=r-2", RESULT, "eof") as t:
         t.type("aaa\na")
-        ok(t.see("[a]llow"), "a prompt", t.screen)
+        ok(t.see("[a]llow"), "a prompt is shown", t.screen)
         t.type("a")
         time.sleep(0.2)
-        equal(t.answers().count("behavior"), 0, "what was typed before it was there does not count")
+        equal(t.answers().count("behavior"), 0, "keys that were typed before the prompt are ignored")
         t.read_it()
         t.type("da\n")
-        ok(t.see("│ two"), "the next one", t.screen)
+        ok(t.see("│ two"), "the next request is shown", t.screen)
         t.type("a")
         t.read_it()
-        equal(t.answers().count("behavior"), 1, "nor does what follows an answer")
+        equal(t.answers().count("behavior"), 1, "keys that were typed after an answer are ignored")
         t.type("a")
         t.end("typed ahead", 0)
 
@@ -207,38 +208,38 @@ def test_typed_ahead():
 def test_interrupt():
     with Terminal(asks("r-1", command="make"), "child=double", "await=interrupt", ABORTED,
                   "eof") as t:
-        ok(t.see("[a]llow"), "a prompt", t.screen)
+        ok(t.see("[a]llow"), "a prompt is shown", t.screen)
         t.type("\x03")
-        result = t.end("ctrl-C while it asks", 130)
+        result = t.end("ctrl-C during a request", 130)
         equal((result.get("is_error"), result.get("cancelled")), (False, True),
-              "cancelled is no error")
-        ok("Complete: cancelled" in t.screen, "it is said", t.screen)
+              "a cancelled turn is not an error")
+        ok("Complete: cancelled" in t.screen, "the cancellation is shown", t.screen)
 
 
 def test_interrupt_twice():
     with Terminal("ignore=2", "ignore=15", "child=setsid", asks("r-1", command="make"),
                   "sleep") as t:
-        ok(t.see("[a]llow"), "a prompt", t.screen)
+        ok(t.see("[a]llow"), "a prompt is shown", t.screen)
         t.type("dbecau")
         t.type("\x03")
         time.sleep(0.2)
-        ok(t.process.poll() is None and t.agents(), "one ctrl-C asks")
+        ok(t.process.poll() is None and t.agents(), "one ctrl-C does not kill the agent")
         t.type("\x03")
         t.end("ctrl-C twice", 130)
 
 
 def test_agent_killed():
     with Terminal(asks("r-1", command="make"), "sleep") as t:
-        ok(t.see("[a]llow"), "a prompt", t.screen)
+        ok(t.see("[a]llow"), "a prompt is shown", t.screen)
         for pid in t.agents():
             os.kill(pid, signal.SIGKILL)
         result = t.end("an agent that was killed", 1)
-        equal(result.get("is_error"), True, "which is an error")
+        equal(result.get("is_error"), True, "a killed agent is an error")
 
 
 def test_ended():
     with Terminal(asks("r-1", command="make"), "sleep") as t:
-        ok(t.see("[a]llow"), "a prompt", t.screen)
+        ok(t.see("[a]llow"), "a prompt is shown", t.screen)
         t.process.send_signal(signal.SIGTERM)
         time.sleep(0.2)  # two at once may be one, for which the agent has all its time
         t.process.send_signal(signal.SIGTERM)

@@ -48,7 +48,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 class Run:
-    """One life of the program in a folder of its own."""
+    """One run of the program in its own folder."""
 
     def __init__(self, name, group, at, times):
         self.name = f"{name}, {group} {at or 'counted'}{' and on' if times > 1 else ''}"
@@ -133,7 +133,7 @@ plugins : {{ instances : {{ {sinks}
             self.faults.append("a sanitizer found something")
 
     def judge_told(self):
-        """The call that failed may have been a write of one of them, or of its opening."""
+        """The call that failed may have been a write or an opening of these files."""
         stories = [story_of(self.folder / name) for name in ("one", "two")]
         begun = [s for s in stories if "start" in s]
         if self.times > 1 or self.status in (None, NO_MEMORY) or not begun:
@@ -163,7 +163,7 @@ def children():
 
 
 def reap_all():
-    """Whatever the program left is ours now: names of what ran still, a moment later."""
+    """Returns the names of the processes that the program has left and that are still running."""
     deadline = time.monotonic() + 5
     while True:
         try:
@@ -182,7 +182,7 @@ def reap_all():
     return left
 
 
-# ---- what is run
+# ---- programs
 
 
 def replay(run):
@@ -208,7 +208,7 @@ def is_answered(fake, seconds):
 
 
 def serve(run):
-    """A person asks; whatever happens, this host or the next answers, or the message is refused."""
+    """A user sends a message; this host or the next one answers, or the message is refused."""
     with Fake("telegram") as fake:
         config = run.configure(
             f'tg : {{ plugin = "telegram"; token = "123456:FAKE-telegram-token"; grants = ["submit"];'
@@ -250,7 +250,7 @@ def one(job):
 
 
 def places(name, group, count, chance):
-    """All of them, or some, spread over the whole and with both ends."""
+    """Returns all places, or some of them, distributed evenly and including both ends."""
     wanted = MANY if LONG else FEWER.get(name) or EACH.get(group, FEW)
     wanted = max(3, wanted // 2) if SANITIZED else wanted  # each takes several times as long
     if count <= wanted:
@@ -273,7 +273,7 @@ def report(results, name):
 def torture(pool, name, chance):
     counted = pool.map(one, [(name, group, 0, 1) for group in GROUPS])
     report(counted, f"{name}, nothing fails")
-    equal([r[2] for r in counted if r[2] != 0], [], f"{name}: all is well then")
+    equal([r[2] for r in counted if r[2] != 0], [], f"{name}: all runs succeed")
     ok(counted[0][1] > 0, f"{name}: calls are counted")
     for group, (_, count, *_) in zip(GROUPS, counted):
         jobs = [(name, group, at, 1) for at in places(name, group, count, chance)]

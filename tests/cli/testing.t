@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# turncast test: what a script names is compared with what the connector does, and told as TAP.
+# Tests of turncast test: the expectations of a script are compared with the behaviour of the
+# connector, and reported as TAP.
 . "$(dirname "$0")/cli.sh"
 : "${TURNCAST_CC:?}"
 
@@ -32,25 +33,25 @@ print So: Summary:
 S
 cp "$TURNCAST_SRCDIR/examples/recording.jsonl" .
 try test ./hello.so good.script
-is "$status $err" "0 " "a script that holds: status 0"
+is "$status $err" "0 " "a script that passes: status 0"
 is "$out" "ok 1 - it prints what is said
 ok 2 - and the answer
 ok 3 - all of a recording
-1..3" "TAP, one result for each test"
+1..3" "TAP has one result for each test"
 (cd / && "$turncast" test "$scratch/hello.so" "$scratch/good.script") >out 2>&1
-is "$?" 0 "from another folder, too"
+is "$?" 0 "a script in another folder passes"
 sed '/^option/d' good.script >given.script
 try test -o greeting=So ./hello.so given.script
-is "$status" 0 "-o gives an option"
+is "$status" 0 "-o sets an option"
 try test ./hello.so,greeting=So given.script
-is "$status" 0 "and so does the name"
+is "$status" 0 "a short option name is accepted"
 try test --option greeting=No ./hello.so good.script
-is "$status" 0 "those of the script come first"
+is "$status" 0 "options of the script take precedence"
 try test ./hello.so given.script
-is "$status" 1 "without it: status 1"
+is "$status" 1 "without the option: status 1"
 has "$out" "not ok 2 - and the answer
-# given.script:9: that was not printed, but: " "a failure names file and line"
-has "$out" "# failed 2 of 3" "and how many there are"
+# given.script:9: that was not printed, but: " "a failure has file and line"
+has "$out" "# failed 2 of 3" "the number of failures is printed"
 
 cat >bad.script <<'S'
 init
@@ -74,7 +75,7 @@ done
 try test ./hello.so good.script bad.script
 has "$out" "1..7" "several scripts are one run"
 
-# poster URL: the one that delivers.
+# poster URL: runs the connector that delivers.
 cat >poster.script <<'S'
 option url https://example.org/hook
 init
@@ -88,18 +89,18 @@ t: final {"text":"x"}
 S
 try test ./poster.so poster.script
 has "$out" "not ok 1 - an answer that nobody expected
-# poster.script:5: unexpected request: url " "what is not named fails"
-has "$out" "ok 2 - and one that is" "what is named does not"
+# poster.script:5: unexpected request: url " "an unexpected request fails"
+has "$out" "ok 2 - and one that is" "an expected request passes"
 
 try test ./hello.so
-is "$status" 0 "without a script: a recorded turn"
+is "$status" 0 "without a script a recorded turn is played"
 has "$out" "ok 1 - a recorded turn
 # 15 callbacks, 0 failed
 # 0 requests
-# printed " "and what came of it"
-has "$out" "# answer: Summary:" "and what was printed"
+# printed " "the sums of the recorded turn are printed"
+has "$out" "# answer: Summary:" "the output of the recorded turn is printed"
 try test -o url=https://example.org/hook ./poster.so
-has "$out" "# 1 request: url 1" "requests are counted"
+has "$out" "# 1 request: url 1" "the requests are counted"
 cat >fails.c <<'C'
 #include <turncast/plugin.h>
 static int on_final(struct tc_turn *turn, const struct tc_final *ev)
@@ -117,10 +118,10 @@ try test ./fails.so
 is "$status" 1 "a callback that fails: status 1"
 has "$out" "not ok 1 - a recorded turn
 # on_final returned -1
-# 1 callback, 1 failed" "and which one"
-has "$out" "# log: error: no room" "and what was logged"
+# 1 callback, 1 failed" "the failed callback is reported"
+has "$out" "# log: error: no room" "the log of the connector is printed"
 
-# What a connector stores is there after a restart, and can be looked at.
+# Stored texts survive a restart, and can be checked.
 cat >stores.c <<'C'
 #include <turncast/plugin.h>
 static int init(struct tc_instance *inst)
@@ -154,11 +155,11 @@ stored lives ++
 S
 try test ./stores.so stores.script
 has "$out" "ok 1 - stored
-ok 2 - removed" "what is stored outlives a restart"
+ok 2 - removed" "a stored text survives a restart"
 has "$out" "not ok 3 - not there
-# stores.script:12: stored under lives: +" "what is not there fails"
+# stores.script:12: stored under lives: +" "a missing stored text fails"
 
-# What ends the process of a test fails that test and no other.
+# A connector that ends the process fails its own test only.
 cat >ends.c <<'C'
 #include <stdlib.h>
 #include <unistd.h>
@@ -195,12 +196,12 @@ not ok 2 - one that crashes
 # ends.script:6: its process was terminated by signal 6 (Aborted)
 ok 3 - one that does not
 1..3
-# failed 2 of 3" "fails its test and no other"
+# failed 2 of 3" "only its test fails"
 try test ./ends.so
 has "$out" "not ok 1 - a recorded turn
-# its process was terminated by signal 6" "without a script, too"
+# its process was terminated by signal 6" "the end of the process is reported without a script, too"
 
-# A program in another language, run by the connector exec.
+# A program in another language, which the connector exec runs.
 cat >room.py <<'P'
 #!/usr/bin/env python3
 import json
@@ -295,7 +296,7 @@ t: final {"text":"43"}
 log info answer 43
 S
 try test ./room.py room.script
-is "$status $err" "0 " "a program"
+is "$status $err" "0 " "a script of a program passes"
 is "$out" "ok 1 - an answer
 ok 2 - a message
 ok 3 - a message that names instances
@@ -304,11 +305,11 @@ ok 5 - a request that the service refuses
 ok 6 - an event that is not acknowledged keeps its turn
 ok 7 - an outcome that is rejected, and nothing behind it
 ok 8 - another process of the program after a restart of the host
-1..8" "holds its script"
+1..8" "all tests of the program pass"
 try test "python3 ./room.py with words" room.script
-is "$status" 0 "a command in quotes"
+is "$status" 0 "a command in quotes is accepted"
 try test ./room.py
-has "$out" "ok 1 - a recorded turn" "a program without a script"
+has "$out" "ok 1 - a recorded turn" "a program without a script plays a recorded turn"
 cat >wrong.script <<'S'
 init
 turn t
@@ -320,36 +321,36 @@ submit {} = accepted
 t: final {"text":"42"}
 S
 try test ./room.py wrong.script
-is "$status" 1 "a program that does something else: status 1"
-has "$out" "# wrong.script:5: no such line was logged" "what did not come is waited for, and told"
-has "$out" "# wrong.script:8: the submit of line 7 was not called" "a message, too"
+is "$status" 1 "a program that behaves differently: status 1"
+has "$out" "# wrong.script:5: no such line was logged" "a missing log line is reported after waiting"
+has "$out" "# wrong.script:8: the submit of line 7 was not called" "a missing submit is reported"
 TURNCAST_PLUGIN_PATH=$scratch try test ./room.py room.script
 is "$status" 2 "without the connector exec: status 2"
-has "$err" 'programs are run by the connector "exec", which is not installed' "and it says so"
+has "$err" 'programs are run by the connector "exec", which is not installed' "the error says that exec is not installed"
 
 try test jsonl
-is "$status" 0 "a connector of the plugin path"
+is "$status" 0 "a connector of the plugin path is found"
 try test jsnl
-is "$status $out" "2 " "no such connector: status 2"
-has "$err" "plugin not found" "and it says so"
+is "$status $out" "2 " "an unknown connector: status 2"
+has "$err" "plugin not found" "the error says that the plugin was not found"
 try test ./missing.so
-is "$status" 2 "no such file: status 2"
+is "$status" 2 "a missing file: status 2"
 try test ./hello.so none.script
-is "$status" 1 "no such script: a test that failed"
+is "$status" 1 "a missing script is a failed test"
 has "$out" "not ok 1 - none.script
-# none.script: cannot open" "and it says so"
+# none.script: cannot open" "the failed test names the missing script"
 : >empty.script
 try test ./hello.so empty.script
-is "$status" 1 "a script without a test: a test that failed"
+is "$status" 1 "a script without a test is a failed test"
 try test ./poster.so
-is "$status" 1 "a required option that is missing: a test that failed"
-has "$out" "url: missing required option (where to post); set url=VALUE" "and what to do"
+is "$status" 1 "a missing required option is a failed test"
+has "$out" "url: missing required option (where to post); set url=VALUE" "the failed test has the advice"
 try test -o greeting ./hello.so
 is "$status" 2 "an option without a value: status 2"
 try test -o greting=x ./hello.so
-is "$status" 1 "an unknown option: a test that failed"
-has "$out" 'did you mean "greeting"' "with the nearest one"
+is "$status" 1 "an unknown option is a failed test"
+has "$out" 'did you mean "greeting"' "the nearest option is suggested"
 try test ./hello.c
-is "$status" 2 "a file that is no program: status 2"
-has "$err" "hello.c: cannot execute" "and it says so"
+is "$status" 2 "a file that is not a program: status 2"
+has "$err" "hello.c: cannot execute" "the error says that the file cannot be executed"
 finish

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# turncast test: services of the host that a script can name: response headers, parts, holds after
-# success, secrets that come at run time, requests that the connector performs itself.
+# Tests of the services of the host in scripts of turncast test: response headers, parts, pauses
+# after success, secrets that are set at run time, and requests that the connector executes itself.
 . "$(dirname "$0")/cli.sh"
 : "${TURNCAST_CC:?}"
 cd "$scratch" || exit 99
@@ -97,7 +97,7 @@ wait 100
 answer 200 {"ok":true}
 S
 try test ./all.so good.script
-is "$status $err" "0 " "a script that names them holds"
+is "$status $err" "0 " "a script with all services passes"
 
 cat >bad.script <<'S'
 init
@@ -115,8 +115,8 @@ t: narration {"text":"leak"}
 > leak
 S
 try test ./all.so bad.script
-is "$status" 1 "and those that do not fail"
-has "$out" "set the secret: token run-time-canary" "a secret that is not named"
-has "$out" "that secret was not set" "another value"
-has "$out" "the secret token is in a body" "a secret in a body"
+is "$status" 1 "a script with wrong expectations fails"
+has "$out" "set the secret: token run-time-canary" "a missing secret is reported"
+has "$out" "that secret was not set" "another value of a secret is reported"
+has "$out" "the secret token is in a body" "a secret in a body is reported"
 finish

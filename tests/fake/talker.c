@@ -42,7 +42,7 @@ struct wish {
 };
 
 #define VISIBILITY_S 600 /* nothing waits for ever, whatever became of the test */
-#define LOOK_MS 20
+#define POLL_MS 20
 #define WAITING_MAX 16
 
 /* Lines of stdin that arrived during a turn, the oldest first. */
@@ -178,7 +178,7 @@ static void take_line(const char *line)
 }
 
 /* Waits for a line of stdin up to this time, and reads all that have arrived. */
-static void look_at_input(int ms)
+static void read_input(int ms)
 {
     static char line[1 << 20];
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -195,7 +195,7 @@ static void look_at_input(int ms)
 static void take_waiting(struct wish *w)
 {
     char id[64];
-    look_at_input(0);
+    read_input(0);
     for (int i = 0; i < n_waiting;)
         if (*waiting[i].uuid) {
             print_lifecycle(waiting[i].uuid, "started");
@@ -215,23 +215,23 @@ static int is_open(const char *gate, long place)
     return stat(gate, &st) == 0 && st.st_size >= place;
 }
 
-static void look_for(int ms)
+static void wait_for_input(int ms)
 {
     if (at_end)
         poll(NULL, 0, ms);
     else
-        look_at_input(ms);
+        read_input(ms);
 }
 
 static void pass_gate(const struct wish *w, const char *ending, long place)
 {
     char gate[4096];
     snprintf(gate, sizeof gate, "%s/%s%s", gates, w->id, ending);
-    for (long ms = 0; !is_open(gate, place) && ms < VISIBILITY_S * 1000; ms += LOOK_MS) {
+    for (long ms = 0; !is_open(gate, place) && ms < VISIBILITY_S * 1000; ms += POLL_MS) {
         struct pollfd out = {.fd = STDOUT_FILENO}; /* reports only that the reader has gone */
         if (poll(&out, 1, 0) > 0)
             exit(1);
-        look_for(LOOK_MS);
+        wait_for_input(POLL_MS);
     }
 }
 
@@ -247,7 +247,7 @@ static void rest(const struct wish *w, long place)
 {
     const long until = now_ms() + w->ms;
     for (long left; (left = until - now_ms()) > 0;)
-        look_for((int)left);
+        wait_for_input((int)left);
     if (w->gated)
         pass_gate(w, "", place);
 }
@@ -450,6 +450,6 @@ int main(int argc, char **argv)
         else if (at_end)
             return status;
         else
-            look_at_input(working.behind ? LOOK_MS : -1);
+            read_input(working.behind ? POLL_MS : -1);
     }
 }
