@@ -254,6 +254,7 @@ void dispatch_event(struct dispatch_turn *t, struct event *ev)
     struct dispatch *const d = t->dispatch;
     if (d->backpressure_ms > 0 && (d->room.events <= 0 || d->room.bytes <= 0))
         dispatch_wait_capacity(d);
+    t->has_started |= ev->kind == TC_START;
     decide_forms(t, ev);
     dispatch_scope_open_requested(t, ev);
     struct shared_event *shared_events[FORMS] = {NULL};

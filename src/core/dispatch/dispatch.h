@@ -94,9 +94,9 @@ bool dispatch_deliver_row(struct dispatch *d, const char *instance, int64_t seq)
  * DONE.
  *
  * Turns continue during a change. A new instance in a slot receives start (resumed) of running
- * turns, then all events since its predecessor was stopped; it receives turns that start meanwhile
- * completely; all of this within the bounds of its queue. After UNDO, an instance receives events
- * from then on, and outcomes from the journal. */
+ * turns, then all events since its predecessor was stopped; it receives turns that have not started
+ * before completely; all of this within the bounds of its queue. After UNDO, an instance receives
+ * events from then on, and outcomes from the journal. */
 /* clang-format on */
 
 struct dispatch_reconfig;

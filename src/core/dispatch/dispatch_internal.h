@@ -106,6 +106,7 @@ struct dispatch_turn {
     struct showing *showings;         /* view state of each group */
     size_t n_showings;                /* number of groups at the last event */
     struct turnlog_entry *entry;      /* NULL: no turn log, or it has received done */
+    bool has_started;                 /* its start was cast */
     bool decided;                     /* the outcome is journaled, and will be delivered from
                                        * there */
     size_t n;                         /* number of slots when it was opened; later slots are
@@ -129,6 +130,9 @@ void dispatch_link_turn(struct dispatch *d, struct dispatch_turn *t);
 
 /* Opens the turn for every instance whose scope admits it. */
 void dispatch_scope_open(struct dispatch_turn *t);
+/* Opens the turn for an instance that is new in its slot, which receives a start (resumed) if the
+ * start was cast before. NULL: it does not receive the turn. */
+void *dispatch_scope_reopen(const struct dispatch_turn *t, struct connector_instance *r);
 /* Appends the names of the instances that receive the turn and that only one of several hosts runs,
  * separated by newlines. */
 void dispatch_scope_append_led(const struct dispatch_turn *t, struct buf *names);

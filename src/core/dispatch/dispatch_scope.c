@@ -17,6 +17,22 @@ bool dispatch_scope_is_adopted(const struct dispatch_turn *t, size_t slot)
                                   t->spec.id);
 }
 
+/* A guest has its memory from the host of the turn. */
+static void *dispatch_scope_open_part(const struct dispatch_turn *t, struct connector_instance *r)
+{
+    const struct channel_turn turn = dispatch_describe_turn(t, connector_instance_name(r));
+    return t->spec.is_known && !t->guest.instance ? connector_open_known_turn(r, &turn)
+                                                  : connector_open_turn(r, &turn);
+}
+
+void *dispatch_scope_reopen(const struct dispatch_turn *t, struct connector_instance *r)
+{
+    const struct channel_turn turn = dispatch_describe_turn(t, connector_instance_name(r));
+    if (t->decided)
+        return NULL;
+    return t->has_started ? connector_reopen_turn(r, &turn) : dispatch_scope_open_part(t, r);
+}
+
 void dispatch_scope_open(struct dispatch_turn *t)
 {
     const struct dispatch *const d = t->dispatch;
@@ -31,11 +47,9 @@ void dispatch_scope_open(struct dispatch_turn *t)
         struct connector_instance *const r = d->slots[i].instance;
         if (!r || !conf_scope_admits(d->slots[i].spec, &named))
             continue;
-        const struct channel_turn turn = dispatch_describe_turn(t, connector_instance_name(r));
         t->slots[i].part = PART_ALL;
         if (!d->slots[i].stands_by && !dispatch_scope_is_adopted(t, i))
-            t->slots[i].handle = t->spec.is_known ? connector_open_known_turn(r, &turn)
-                                                  : connector_open_turn(r, &turn);
+            t->slots[i].handle = dispatch_scope_open_part(t, r);
     }
 }
 

@@ -115,19 +115,13 @@ void dispatch_launch_slot(const struct dispatch_slot *s)
         connector_instance_launch(s->instance);
 }
 
-static void *dispatch_reopen_turn(const struct dispatch_turn *t, struct connector_instance *r)
-{
-    const struct channel_turn named = dispatch_describe_turn(t, connector_instance_name(r));
-    return t->decided ? NULL : connector_reopen_turn(r, &named);
-}
-
 void dispatch_join_turns(struct dispatch *d, size_t slot)
 {
     ASSERT(slot < d->n && d->slots[slot].instance);
     for (struct dispatch_turn *t = d->turns; t; t = t->next)
         if (slot < t->n && t->slots[slot].part == PART_ALL && !t->guest.instance &&
             !dispatch_scope_is_adopted(t, slot))
-            t->slots[slot].handle = dispatch_reopen_turn(t, d->slots[slot].instance);
+            t->slots[slot].handle = dispatch_scope_reopen(t, d->slots[slot].instance);
 }
 
 void dispatch_reopen_turns(struct dispatch *d, size_t slot)
@@ -136,7 +130,7 @@ void dispatch_reopen_turns(struct dispatch *d, size_t slot)
     struct connector_instance *const r = d->slots[slot].instance;
     for (struct dispatch_turn *t = d->turns; t; t = t->next) {
         if (slot < t->n && t->slots[slot].handle)
-            t->slots[slot].handle = d->slots[slot].stands_by ? NULL : dispatch_reopen_turn(t, r);
+            t->slots[slot].handle = d->slots[slot].stands_by ? NULL : dispatch_scope_reopen(t, r);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sys/clock.h"
 #include "core/dispatch/dispatch.h"
 #include "tap/tap.h"
 
@@ -20,8 +21,8 @@ static struct dispatch *d;
 static struct dispatch_turn *turn;
 static uint64_t seq;
 
-/* A log, and two chats that people write in. services: or NULL. */
-static void begin_with(const struct connector_services *services)
+/* A log, and two chats that people write in. */
+static void configure(void)
 {
     char *const names[] = {log_name, chat_name, other_name};
     const char *const build = getenv("TURNCAST_BUILDDIR");
@@ -37,11 +38,18 @@ static void begin_with(const struct connector_services *services)
                                               .grants = i ? CONF_SUBMIT | CONF_ANSWER : 0,
                                               .queue_events = 64,
                                               .queue_bytes = 1 << 20,
+                                              .isolation = CONF_THREAD,
                                               .init_ms = DEADLINE_MS,
                                               .callback_ms = DEADLINE_MS,
                                               .options = options[i]};
     }
+}
+
+/* services: or NULL */
+static void begin_with(const struct connector_services *services)
+{
     unsigned failed;
+    configure();
     d = dispatch_new(&conf, services, &failed);
     is_int(failed, 0, "all instances run");
 }
@@ -102,7 +110,7 @@ static void cast(struct event ev)
     dispatch_event(turn, &ev);
 }
 
-static void open_turn(const char *submitter, const char *conversation, const char *named)
+static void open_unstarted(const char *submitter, const char *conversation, const char *named)
 {
     const enum visibility_switch on = SHOW_ON;
     turn = dispatch_open_turn(d, &(struct dispatch_turn_spec){.id = "t",
@@ -112,6 +120,11 @@ static void open_turn(const char *submitter, const char *conversation, const cha
                                                               .instances = named,
                                                               .visibility = {on, on, on, on, on}});
     seq = 0;
+}
+
+static void open_turn(const char *submitter, const char *conversation, const char *named)
+{
+    open_unstarted(submitter, conversation, named);
     cast(draft(TC_START));
 }
 
@@ -410,6 +423,59 @@ static void test_adopted(void)
     is_str(kinds_of(2), "start final done", "another instance sees the turn");
 }
 
+/* ---- this host gains the lead ---- */
+
+static bool is_leader;
+
+static bool leads_now(void *ctx, const char *instance)
+{
+    (void)ctx;
+    (void)instance;
+    return is_leader;
+}
+
+static void on_changed(void *ctx, const struct tc_err *err)
+{
+    bool *const is_done = ctx;
+    ok(!err, "the change is made");
+    *is_done = true;
+}
+
+/* Starts all instances; or the one whose lead this host has gained. */
+static void change(struct loop *loop, const char *led)
+{
+    bool is_done = false;
+    const int64_t end = clock_mono_ms() + DEADLINE_MS;
+    const struct dispatch_change_spec spec = {.done = on_changed, .ctx = &is_done};
+    if (led)
+        dispatch_change_lead(d, led, &spec);
+    else
+        dispatch_change_start(d, &spec);
+    while (!is_done && clock_mono_ms() < end)
+        loop_run_once(loop, 20);
+}
+
+static void test_lead(bool is_started)
+{
+    const struct connector_services services = {.loop = loop_new(), .leads = leads_now};
+    is_leader = false;
+    configure();
+    d = dispatch_new_empty(&conf, &services);
+    change(services.loop, NULL);
+    open_unstarted("tg", "tg:1", NULL);
+    if (is_started)
+        cast(draft(TC_START));
+    is_leader = true;
+    change(services.loop, "tg");
+    if (!is_started)
+        cast(draft(TC_START));
+    close_turn();
+    end();
+    is_str(kinds_of(1), "start final done", "a turn that %s before the host leads starts once",
+           is_started ? "has started" : "was opened");
+    loop_free(services.loop);
+}
+
 int main(void)
 {
     plan_lazy();
@@ -425,4 +491,6 @@ int main(void)
     test_guest_suspended();
     test_guest_asked();
     test_adopted();
+    test_lead(false);
+    test_lead(true);
 }
