@@ -394,6 +394,39 @@ def in_doubt_still(pair, fake):
     pair.back(leader)
 
 
+def restored(pair, fake):
+    """A leader is killed and restored from a backup in which four messages are open. Since the backup, the first was
+    answered, the answer to the second was given to the service, and the agent of the third had begun."""
+    leader, other = pair.roles()
+    other.stop()
+    fake.control("fault", {"match": {"text": "Answer s2"}, "do": "hold", "done": True, "times": 1})
+    told = pair.people.ask(0, "s1", "tools=2 gated")
+    until(lambda: pair.people.seen(told), "the first turn shows its progress")
+    given, begun, waits = (pair.people.ask(n, f"s{n + 1}", words) for n, words in ((1, "tools=1"), (2, "tools=2 gated"), (3, "tools=1")))
+    until(lambda: stored(pair.server, "new") == 4, "the servers know the messages")
+    file = leader.folder / "backup"
+    equal(leader.run("backup", str(file))[0], 0, "the host is backed up")
+    leader.let_go("s1", 3)
+    until(lambda: pair.people.seen(begun), "the third turn shows its progress")
+    until(lambda: stored(pair.server, "new") == 3 and len(pair.people.seen(told)) == 1, "the first answer was told")
+    until(lambda: stored(pair.server, "tell") and outcomes(pair.people, given), "the service has shown the second answer")
+    leader.kill()
+    fake.control("clear")
+    equal(leader.run("restore", str(file))[0], 0, "the backup is restored")
+    leader.start()
+    leader.await_bus()
+    until(lambda: leads(leader), "the restored host leads")
+    until(lambda: stored(pair.server, "new") == 0, "all outcomes are delivered")
+    equal(marks(pair, given), [False, True], "the second answer is sent again, marked as a repeat")
+    pair.answered(told, begun, waits, failed=[begun])
+    equal([pair.begun(q) for q in (told, given, begun, waits)], [1] * 4, "each agent has begun once")
+    codes = {t.message: t.code for t in ledger.turns(leader) if t.chat == begun.chat}
+    equal(codes[begun.message], "host_restart", "the third turn ends as interrupted")
+    ok("process terminated" not in leader.log(), "no process of a connector has ended", leader.log())
+    other.start()
+    other.await_bus()
+
+
 def named(pair, question):
     """The id of the question, its turns on each host, and the messages in its chat."""
     mine = {host.name: [t for t in ledger.turns(host) if (t.chat, t.message) == (question.chat, question.message)]
@@ -462,5 +495,6 @@ if __name__ == "__main__" and not skip_without_server():
             taken_back(two, bots)
             told_before_cleanup(two, bots)
             in_doubt_still(two, bots)
+            restored(two, bots)
             killed(two, 100 if os.environ.get("TURNCAST_LONG") else rounds(5), random.Random(seed))
     done()

@@ -273,6 +273,14 @@ void journal_async_kv_get(struct journal_async *l, const char *key, journal_done
     answer(l, done, ctx, value ? JOURNAL_DONE : JOURNAL_NO_CHANGE, value);
 }
 
+void journal_async_memory_put(struct journal_async *l, const char *conn, const char *turn,
+                              const char *text, journal_done_fn *done, void *ctx)
+{
+    (void)conn;
+    put_pair(find_pair(l, turn), turn, text);
+    answer(l, done, ctx, JOURNAL_DONE, NULL);
+}
+
 enum journal_status
 journal_async_kv_each(struct journal_async *l, const char *prefix,
                       void (*each)(void *ctx, const char *key, const char *value), void *ctx)

@@ -86,14 +86,17 @@ static void turn_job_release(struct turn_job *j)
     turn_job_look_for_end(j);
 }
 
-static void turn_job_begin_shared(struct turn_job *j, bool is_own, uint64_t after, bool here)
+static void turn_job_begin_shared(struct turn_job *j, enum work_share_answer answer, uint64_t after,
+                                  bool here)
 {
     j->after = after;
-    if (!is_own) {
+    if (answer == WORK_SHARE_BEGUN)
+        j->spec.away.again = j->spec.away.is_stored = true;
+    if (answer == WORK_SHARE_ELSEWHERE) {
         turn_job_release(j);
     } else if (turn_job_refuse_unlocked(j)) {
         return;
-    } else if (here) {
+    } else if (here && !j->spec.away.again) {
         turn_job_run_here(j);
     } else {
         turn_job_go_away(j);
@@ -101,14 +104,14 @@ static void turn_job_begin_shared(struct turn_job *j, bool is_own, uint64_t afte
     }
 }
 
-static void turn_job_on_claimed(void *ctx, bool is_own, uint64_t after)
+static void turn_job_on_claimed(void *ctx, enum work_share_answer answer, uint64_t after)
 {
-    turn_job_begin_shared(ctx, is_own, after, true);
+    turn_job_begin_shared(ctx, answer, after, true);
 }
 
-static void turn_job_on_reserved(void *ctx, bool is_own, uint64_t after)
+static void turn_job_on_reserved(void *ctx, enum work_share_answer answer, uint64_t after)
 {
-    turn_job_begin_shared(ctx, is_own, after, false);
+    turn_job_begin_shared(ctx, answer, after, false);
 }
 
 /* A turn that the agent has begun by itself has no stored order, and a turn that is continued has
@@ -117,7 +120,7 @@ void turn_job_share(struct turn_job *j, bool here)
 {
     const struct turn_job_spec *const s = &j->spec;
     if (!s->away.work || s->by_agent || s->away.again)
-        turn_job_begin_shared(j, true, 0, here);
+        turn_job_begin_shared(j, WORK_SHARE_BEGIN, 0, here);
     else
         work_share_begin(s->away.work, s->id, s->submitter, here,
                          here ? turn_job_on_claimed : turn_job_on_reserved, j);

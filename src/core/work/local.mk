@@ -4,6 +4,7 @@ libtccore_a_SOURCES += \
 	src/core/work/work.h \
 	src/core/work/work_background.c \
 	src/core/work/work_background.h \
+	src/core/work/work_begun.c \
 	src/core/work/work_check.c \
 	src/core/work/work_files.c \
 	src/core/work/work_files.h \

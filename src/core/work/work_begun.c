@@ -15,6 +15,11 @@ bool work_is_former_life(const struct work *w, const struct bus_origin *from)
     return strcmp(from->host, w->link->names.host) == 0 && strcmp(from->boot, w->link->boot) != 0;
 }
 
+bool work_turn_was_begun(const struct work_turn *t)
+{
+    return work_is_former_life(t->share->work, &t->claim);
+}
+
 /* The instance finds in it the progress message that the earlier life has shown. */
 static void work_turn_restore_memory(const struct work_turn *t, struct str stored)
 {
@@ -41,7 +46,6 @@ static void work_turn_on_memory_read(void *ctx, enum nats_client_result result,
               "turn %s: its agent was begun before this host was restarted, but the journal has it "
               "as waiting; not beginning it again",
               t->id);
-    t->was_begun = true;
     t->state = TURN_CLAIMED;
     work_turn_go_on(t);
 }

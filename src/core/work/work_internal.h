@@ -136,6 +136,8 @@ bool work_steer_enqueue(struct work_run *r, struct str line);
 void work_process_write_call(struct buf *out, const struct work_run *r, const char *line);
 /* The bus ends. */
 void work_run_stop(struct work_run *r);
+/* work_begun.c: whether that is this host before it was restarted. */
+bool work_is_former_life(const struct work *w, const struct bus_origin *from);
 /* work.c: stores the outcome of a run that is being freed. */
 void work_store_farewell(struct work *w, const struct work_order *o, const char *code,
                          const char *text);

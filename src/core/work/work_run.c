@@ -119,16 +119,16 @@ void work_run_end(struct work_run *r, const char *code, const char *text)
                                     (struct str){body.p, body.len}, work_run_on_outcome, r);
 }
 
-static void work_run_lose(struct work_run *r, enum text_id id)
+static void work_run_lose(struct work_run *r, const char *code, enum text_id id)
 {
     CLEANUP_BUF struct buf text = {0};
     TEXTS_IN(r->notices.language);
     texts_append(&text, id, TEXT_VALUES(TEXT_STR("host", r->runner.host)));
     log_write(LOG_WARN, "bus", "turn %s: lost with host \"%s\": %s", r->order.turn, r->runner.host,
-              id == TEXT_HOST_RESTARTED ? "it was restarted" : "it is not there any more");
+              id == TEXT_HOST_LOST ? "it is not there any more" : "it was restarted");
     r->is_last = true;
     r->work->counters.lost++;
-    work_run_end(r, "host_lost", text.p);
+    work_run_end(r, code, text.p);
 }
 
 static void work_run_on_out_read(void *ctx, enum nats_client_result result,
@@ -505,10 +505,12 @@ static void work_run_look_waiting(struct work_run *r)
 static void work_run_look_running(struct work_run *r)
 {
     const struct work *const w = r->work;
-    if (work_hosts_has_restarted(w->hosts, r->runner.host, r->runner.boot, r->runner_ms))
-        work_run_lose(r, TEXT_HOST_RESTARTED);
+    if (work_is_former_life(w, &r->runner))
+        work_run_lose(r, "host_restart", TEXT_RESTARTED);
+    else if (work_hosts_has_restarted(w->hosts, r->runner.host, r->runner.boot, r->runner_ms))
+        work_run_lose(r, "host_lost", TEXT_HOST_RESTARTED);
     else if (work_hosts_absent_ms(w->hosts, r->runner.host) >= w->lost_after_ms)
-        work_run_lose(r, TEXT_HOST_LOST);
+        work_run_lose(r, "host_lost", TEXT_HOST_LOST);
     else if (++r->looks % LOOKS == 0)
         work_run_read_outcome(r);
 }

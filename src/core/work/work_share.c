@@ -194,12 +194,12 @@ void work_share_release(struct work *w, const char *turn)
         work_turn_release(t);
 }
 
-static void work_share_on_joined(void *ctx, bool is_own, uint64_t after)
+static void work_share_on_joined(void *ctx, enum work_share_answer answer, uint64_t after)
 {
     struct work_turn *const head = ctx;
     (void)after;
     head->joining--;
-    head->is_split |= !is_own;
+    head->is_split |= answer != WORK_SHARE_BEGIN;
     work_turn_go_on(head);
 }
 
@@ -219,10 +219,10 @@ static void work_share_claim_joined(struct work_turn *head)
 }
 
 void work_share_begin(struct work *w, const char *turn, const char *source, bool claims,
-                      void (*done)(void *ctx, bool is_own, uint64_t after), void *ctx)
+                      work_share_done *done, void *ctx)
 {
     if (!work_share_has(w, source) || !bus_stream_is_token(turn)) {
-        done(ctx, true, 0);
+        done(ctx, WORK_SHARE_BEGIN, 0);
         return;
     }
     struct work_turn *t = work_share_find_turn(w->share, turn);

@@ -19,9 +19,12 @@
  *             |                                                          | ELSEWHERE, ALONE
  *   HELD      | the turn is this host's; when its agent is to begin, it  | CLAIMED, DISPUTED;
  *             | writes so                                                | ASKING: it leads again
- *   DISPUTED  | the claim was not written, or that is not known          | CLAIMED, ELSEWHERE
- *   CLAIMED   | it has; it is read whether the turn is still this host's | BEGUN, ELSEWHERE
- *   BEGUN     | no other host begins it                                  | its end; ASKING as HELD
+ *   DISPUTED  | the claim was not written, or that is not known: it is   | CLAIMED, ELSEWHERE
+ *             | read whose claim is stored                               |
+ *   CLAIMED   | a claim of this host is stored; it is read whether the   | BEGUN, ELSEWHERE
+ *             | turn is still this host's                                |
+ *   BEGUN     | no other host begins it, and this host does, unless the  | its end; ASKING as HELD
+ *             | claim is of an earlier life of this host                 |
  *   ALONE     | no other host can adopt it: the servers lack it, or this | its end; ASKING, if the
  *             | host has delivered it and sends what follows the outcome | servers may have it
  *   ELSEWHERE | another host has adopted or delivered it; the journal    | delivered: forgotten
@@ -60,11 +63,19 @@ void work_share_resume(struct work *w);
 bool work_share_has(const struct work *w, const char *source);
 /* Stores the order of an admitted message. Does nothing if its source is not a shared instance. */
 void work_share_admit(struct work *w, const struct work_order *order);
+enum work_share_answer {
+    WORK_SHARE_BEGIN,     /* the turn may begin */
+    WORK_SHARE_ELSEWHERE, /* another host has it */
+    WORK_SHARE_BEGUN,     /* an earlier life of this host has begun its agent, and the journal does
+                           * not know: it was restored from a backup. The agent must not begin
+                           * again; a run (work_run_spec.again) ends with the outcome. */
+};
+typedef void work_share_done(void *ctx, enum work_share_answer answer, uint64_t after);
 /* Before the turn begins here (claims), or is sent to a runner, which claims it. `done` is called
- * once, from the loop, or at once if the turn is not shared. is_own: the turn may begin; else
- * another host has it. `after`: sequence of its stored order; 0: none is stored. */
+ * once, from the loop, or at once if the turn is not shared. `after`: sequence of its stored order;
+ * 0: none is stored. */
 void work_share_begin(struct work *w, const char *turn, const char *source, bool claims,
-                      void (*done)(void *ctx, bool is_own, uint64_t after), void *ctx);
+                      work_share_done *done, void *ctx);
 /* Before work_share_begin: the prompt of the turn contains these messages, too. They are claimed
  * with it, so that none of them begins a second time. */
 void work_share_join(struct work *w, const char *turn, const char *source,

@@ -27,30 +27,43 @@ void work_turn_release(struct work_turn *head)
     }
 }
 
-/* Another host has one of the messages of the prompt: hands the others back to the leader. */
+/* One of the messages of the prompt cannot begin with the others, which are handed back to the
+ * leader. */
 static void work_turn_split(struct work_turn *head)
 {
     struct work_turn *t;
-    work_turn_hand_back(head);
     LIST_FOREACH (t, &head->share->turns, next)
         if (t->head == head)
             work_turn_hand_back(t);
+    if (work_turn_was_begun(head))
+        work_turn_release(head);
+    else
+        work_turn_hand_back(head);
+}
+
+static enum work_share_answer work_turn_find_answer(const struct work_turn *t)
+{
+    if (t->state == TURN_ELSEWHERE)
+        return WORK_SHARE_ELSEWHERE;
+    if (work_turn_was_begun(t))
+        return WORK_SHARE_BEGUN;
+    return t->is_split ? WORK_SHARE_ELSEWHERE : WORK_SHARE_BEGIN;
 }
 
 /* Calls `done` if it is known whether the turn may begin. */
 static void work_turn_answer(struct work_turn *t)
 {
-    void (*const done)(void *ctx, bool is_own, uint64_t after) = t->done;
-    const bool is_own = t->state != TURN_ELSEWHERE;
+    work_share_done *const done = t->done;
+    const enum work_share_answer answer = work_turn_find_answer(t);
     const bool is_known = t->state >= TURN_BEGUN || (t->state == TURN_HELD && !t->claims);
     if (!done || !is_known || t->joining)
         return;
     t->done = NULL;
-    if (!is_own || t->is_split)
+    if (answer != WORK_SHARE_BEGIN)
         work_turn_split(t);
     else if (t->claims)
         work_turn_release(t);
-    done(t->ctx, is_own && !t->is_split, t->state == TURN_ALONE ? 0 : t->after);
+    done(t->ctx, answer, t->state == TURN_ALONE ? 0 : t->after);
 }
 
 static void work_turn_enter(struct work_turn *t, enum work_turn_state state)
@@ -165,8 +178,14 @@ static void work_turn_store(struct work_turn *t)
                    work_turn_on_stored, t);
 }
 
+static bool work_turn_has_outcome(const struct work_turn *t)
+{
+    return t->left && t->left != WORK_LEFT_RUNNING;
+}
+
 /* A mark older than the order that names this host is of another host, or of this host before it
- * handed the turn over. Deliveries that this host has begun since then are in its journal. */
+ * handed the turn over. Deliveries that this host has begun since then are in its journal, unless
+ * the journal was restored from a backup, and therefore lacks the outcome. */
 static void work_turn_on_delivering_read(void *ctx, enum nats_client_result result,
                                          const struct nats_client_message *m)
 {
@@ -176,7 +195,7 @@ static void work_turn_on_delivering_read(void *ctx, enum nats_client_result resu
         work_turn_on_no_answer(t);
         return;
     }
-    t->in_doubt |= m->sequence && m->sequence < t->after;
+    t->in_doubt |= m->sequence && (m->sequence < t->after || !work_turn_has_outcome(t));
     work_turn_enter(t, TURN_HELD);
 }
 
@@ -297,6 +316,8 @@ static void work_turn_on_claim_read(void *ctx, enum nats_client_result result,
         work_turn_write_claim(t, entry.revision, work_turn_on_claimed);
     } else if (entry.result != BUS_KV_DONE || bus_origin_read(entry.value, &from) < 0) {
         work_turn_retry(t);
+    } else if (work_is_former_life(t->share->work, &from)) {
+        work_turn_take_begun(t, &from);
     } else if (bus_origin_equal(&from, &t->claim)) {
         t->revision = entry.revision;
         work_turn_enter(t, TURN_CLAIMED);
@@ -305,7 +326,7 @@ static void work_turn_on_claim_read(void *ctx, enum nats_client_result result,
     }
 }
 
-/* Another host has the turn, so the claim of this host must not count. */
+/* Another host has the turn, so the claim that this host has written must not count. */
 static void work_turn_withdraw_claim(struct work_turn *t)
 {
     bus_kv_delete(t->share->link, BUS_RUNS, t->id, t->revision, NULL, NULL);

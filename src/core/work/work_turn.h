@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Internal interface between work_share.c (the table of shared turns, and the end of their
- * delivery), work_turn.c (the states of one), work_handover.c (handing one over to the leader) and
- * work_check.c (turns that other hosts have delivered meanwhile). Loop thread only. */
+ * delivery), work_turn.c (the states of one), work_begun.c (one that an earlier life of this host
+ * has begun), work_handover.c (handing one over to the leader) and work_check.c (turns that other
+ * hosts have delivered meanwhile). Loop thread only. */
 #ifndef CORE_WORK_WORK_TURN_H
 #define CORE_WORK_WORK_TURN_H
 
@@ -26,27 +27,27 @@ struct work_turn {
         TURN_ALONE,
         TURN_ELSEWHERE,
     } state;
-    bool awaits_reply;      /* a request to the servers is in flight */
-    bool is_missing;        /* its order was not stored when it was read */
-    bool was_sent;          /* the servers may have it */
-    bool in_doubt;          /* another host may have delivered its outcome */
-    bool hurries;           /* it begins without the servers if they cannot be asked */
-    bool is_wanted;         /* this host leads its instance again: work_turn_check */
-    bool was_elsewhere;     /* another host had adopted it, or may have */
-    bool is_split;          /* another host has a message that is part of this turn */
-    struct work_turn *head; /* the turn that its message is part of, until that begins; or NULL */
-    unsigned joining;       /* messages of its prompt whose claim is not known yet */
-    uint64_t after;         /* sequence of its stored order; 0: none */
-    struct bus_origin claim;
-    uint64_t revision;   /* of the claim */
-    unsigned look;       /* since which it is known */
-    unsigned check_look; /* look at which its delivery by another host is read again */
+    bool awaits_reply;       /* a request to the servers is in flight */
+    bool is_missing;         /* its order was not stored when it was read */
+    bool was_sent;           /* the servers may have it */
+    bool in_doubt;           /* another host may have delivered its outcome */
+    bool hurries;            /* it begins without the servers if they cannot be asked */
+    bool is_wanted;          /* this host leads its instance again: work_turn_check */
+    bool was_elsewhere;      /* another host had adopted it, or may have */
+    bool is_split;           /* another host has a message that is part of this turn */
+    struct work_turn *head;  /* the turn that its message is part of, until that begins; or NULL */
+    unsigned joining;        /* messages of its prompt whose claim is not known yet */
+    uint64_t after;          /* sequence of its stored order; 0: none */
+    struct bus_origin claim; /* perhaps of an earlier life of this host (work_begun.c) */
+    uint64_t revision;       /* of the claim */
+    unsigned look;           /* since which it is known */
+    unsigned check_look;     /* look at which its delivery by another host is read again */
     char left;       /* its letter in the last list of the journal (journal_list_untold), or 0 */
     uint64_t number; /* in the order of their entry */
     struct loop_timer *timer;
     struct work_outcome *outcome, *delivered;
     bool claims; /* `done` waits for the claim */
-    void (*done)(void *ctx, bool is_own, uint64_t after);
+    work_share_done *done;
     void *ctx;
 };
 
@@ -104,6 +105,10 @@ void work_turn_hand_back(struct work_turn *t);
 /* Hands it over to the host that now leads its instance, because something of it is not delivered.
  * The journal keeps its rows until that host has delivered it. (work_handover.c) */
 void work_turn_hand_over(struct work_turn *t);
+/* Whether its claim is of an earlier life of this host. (work_begun.c) */
+bool work_turn_was_begun(const struct work_turn *t);
+/* The caller has read such a claim. Enters CLAIMED. (work_begun.c) */
+void work_turn_take_begun(struct work_turn *t, const struct bus_origin *claim);
 /* Writes the claim again: the servers may have lost it, or never received it. */
 void work_turn_claim_again(struct work_turn *t);
 /* Stores this event as its outcome. */
