@@ -25,7 +25,7 @@ static void executor_on_over(void *ctx);
 /* --- output of the agent ---------------------------------------------------------------------- */
 
 /* Whether the agent accepts another message after its answer. */
-static bool can_stay(const struct executor *x)
+static bool executor_can_retain_process(const struct executor *x)
 {
     return x->why == WHY_NONE && turn_get_result(x->turn)->has_final && x->owner.may_stay &&
            agent_process_runs(x->process) &&
@@ -57,14 +57,14 @@ static void on_outcome(struct executor *x)
     }
 }
 
-void executor_look(struct executor *x, const char *rest, size_t n)
+void executor_check_progress(struct executor *x, const char *rest, size_t n)
 {
     if (!x->outcome && !turn_has_outcome(x->turn)) {
         ladder_background(x);
     } else if (!x->outcome) {
         on_outcome(x);
         executor_on_outcome(x);
-        if (can_stay(x)) {
+        if (executor_can_retain_process(x)) {
             executor_part(x, rest, n);
             return;
         }
@@ -82,7 +82,7 @@ static void executor_on_out(void *ctx, const char *p, size_t n)
     if (x->owner.output)
         x->owner.output(x->owner.ctx, p, n);
     const size_t taken = turn_feed(x->turn, p, n);
-    executor_look(x, p + taken, n - taken);
+    executor_check_progress(x, p + taken, n - taken);
 }
 
 static void executor_on_failed(void *ctx, const struct tc_err *err)

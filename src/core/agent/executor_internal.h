@@ -76,7 +76,7 @@ struct executor {
 void executor_start_attempt(struct executor *x);
 /* executor.c: call it after output was fed to the turn: there may be an outcome, or background
  * work. `rest` is the unread output. */
-void executor_look(struct executor *x, const char *rest, size_t n);
+void executor_check_progress(struct executor *x, const char *rest, size_t n);
 struct executor_retry;
 /* executor.c: ends the turn; no process may be running. `retry` (or NULL): why there is no further
  * attempt. */

@@ -161,7 +161,7 @@ void ladder_settle(struct executor *x)
     if (turn_work(x->turn) == DIALECT_NO_WORK)
         return;
     turn_settle(x->turn);
-    executor_look(x, NULL, 0);
+    executor_check_progress(x, NULL, 0);
 }
 
 static void on_background(void *arg)

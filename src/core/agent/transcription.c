@@ -94,7 +94,7 @@ static void transcription_replace_line(struct transcription *t, struct str text)
 
 /* ---- the program ---- */
 
-static void transcription_go_on(struct transcription *t);
+static void transcription_process_next(struct transcription *t);
 
 static void transcription_end_process(struct transcription *t)
 {
@@ -159,7 +159,7 @@ static void transcription_on_exit(void *ctx, int status)
         transcription_fail(t, fault);
     else
         transcription_replace_line(t, transcription_trimmed(&t->out));
-    transcription_go_on(t);
+    transcription_process_next(t);
 }
 
 static void transcription_on_failed(void *ctx, const struct tc_err *err)
@@ -168,7 +168,7 @@ static void transcription_on_failed(void *ctx, const struct tc_err *err)
     CLEANUP_FREE char *why = xstrdup(err->text);
     transcription_end_process(t);
     transcription_fail(t, why);
-    transcription_go_on(t);
+    transcription_process_next(t);
 }
 
 static void transcription_on_out(void *ctx, const char *p, size_t n)
@@ -199,7 +199,7 @@ static void transcription_on_timer(void *arg)
         t->timed_out = true;
         process_kill_tree(t->process);
     } else {
-        transcription_go_on(t);
+        transcription_process_next(t);
     }
 }
 
@@ -244,7 +244,7 @@ static void transcription_run(struct transcription *t, char *path)
     loop_timer_set(t->timer, TRANSCRIPTION_MS);
 }
 
-static void transcription_go_on(struct transcription *t)
+static void transcription_process_next(struct transcription *t)
 {
     while (*t->at) {
         const size_t len = transcription_line_len(t);

@@ -200,7 +200,7 @@ static void warm_pool_on_time(void *arg)
                                          : "no message within keep_alive_s");
 }
 
-static void warm_pool_keep_line(struct warm_pool_entry *e, const char *line, size_t len)
+static void warm_pool_store_line(struct warm_pool_entry *e, const char *line, size_t len)
 {
     if (e->unread.len + len >= UNREAD_MAX)
         return;
@@ -226,7 +226,7 @@ static void warm_pool_on_line(void *ctx, const char *line, size_t len, bool comp
     struct agent_stream *const s = agent_process_stream(e->process);
     (void)complete;
     if (e->begins) {
-        warm_pool_keep_line(e, line, len);
+        warm_pool_store_line(e, line, len);
         return;
     }
     if (e->is_ending || !translator_between(&s->translate, line, len)) {
@@ -234,11 +234,11 @@ static void warm_pool_on_line(void *ctx, const char *line, size_t len, bool comp
         return;
     }
     e->begins = true;
-    warm_pool_keep_line(e, line, len);
+    warm_pool_store_line(e, line, len);
     warm_pool_report_begin(e);
 }
 
-void warm_pool_tell_again(struct warm *w, const char *conversation)
+void warm_pool_report_begin_again(struct warm *w, const char *conversation)
 {
     for (struct warm_pool_entry *e = w->list; e; e = e->next)
         if (e->begins && !e->is_ending && strcmp(e->conversation, conversation) == 0) {
@@ -388,8 +388,8 @@ static void warm_pool_attach(struct warm_pool_entry *e)
     agent_process_hand_over(e->process, &events, e);
 }
 
-void warm_pool_keep(struct warm *w, const struct warm_place *place, struct agent_process *p,
-                    const char *bytes, size_t n)
+void warm_pool_add_process(struct warm *w, const struct warm_place *place, struct agent_process *p,
+                           const char *bytes, size_t n)
 {
     ASSERT(p && agent_process_stream(p));
     struct warm_pool_entry *const e = xcalloc(1, sizeof *e);
@@ -479,7 +479,7 @@ bool warm_pool_clear(struct warm *w, const char *conversation, const char *sessi
     return true;
 }
 
-void warm_pool_forget_waiter(struct warm *w, const void *ctx)
+void warm_pool_cancel_waiter(struct warm *w, const void *ctx)
 {
     for (struct warm_pool_waiter **at = &w->waiters, *waiter; (waiter = *at);)
         if (waiter->ctx == ctx) {

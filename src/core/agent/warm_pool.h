@@ -46,8 +46,8 @@ struct warm *warm_pool_new(struct loop *l, struct journal_async *journal, const 
 void warm_pool_free(struct warm *w);
 
 /* Adds the process, which has a stream, and `n` bytes of its unread output. */
-void warm_pool_keep(struct warm *w, const struct warm_place *place, struct agent_process *p,
-                    const char *bytes, size_t n);
+void warm_pool_add_process(struct warm *w, const struct warm_place *place, struct agent_process *p,
+                           const char *bytes, size_t n);
 /* The process of that conversation, agent and session; NULL: none. Appends its buffered output to
  * `unread`. session_id NULL: the process that has started a turn by itself. */
 struct agent_process *warm_pool_acquire(struct warm *w, const struct conf_agent *agent,
@@ -60,10 +60,10 @@ void warm_pool_end(struct warm *w, const char *conversation, const char *why);
 bool warm_pool_clear(struct warm *w, const char *conversation, const char *session_id,
                      void (*gone)(void *ctx), void *ctx);
 /* Cancels the call of `gone` with that ctx. */
-void warm_pool_forget_waiter(struct warm *w, const void *ctx);
+void warm_pool_cancel_waiter(struct warm *w, const void *ctx);
 
 /* Reports again a turn that the agent of that conversation has started by itself, if any. */
-void warm_pool_tell_again(struct warm *w, const char *conversation);
+void warm_pool_report_begin_again(struct warm *w, const char *conversation);
 /* Whether background work of that conversation runs. */
 bool warm_pool_works(const struct warm *w, const char *conversation);
 /* The same, or a process of the conversation is being ended. */

@@ -206,7 +206,8 @@ static void connector_instance_on_store(void *ctx, const char *key, const char *
         r->services.stored(r->services.ctx, r->name, key, text);
 }
 
-static void on_bury(void *ctx, const char *turn, struct shared_event *shared, unsigned deaths)
+static void connector_instance_on_event_given_up(void *ctx, const char *turn,
+                                                 struct shared_event *shared, unsigned deaths)
 {
     const struct connector_instance *const r = ctx;
     size_t len;
@@ -307,7 +308,7 @@ static struct channel *connector_instance_make_channel(struct connector_instance
         .secret = connector_instance_on_secret,
         .store = connector_instance_on_store,
         .changed = on_change,
-        .give_up_event = on_bury,
+        .give_up_event = connector_instance_on_event_given_up,
     };
     if (host.loop && has_process(spec, loaded))
         return channel_process_new(conf, spec, loaded, &host, r->dir, err);

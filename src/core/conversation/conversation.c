@@ -42,7 +42,7 @@ struct conversation *conversation_new(struct loop *loop, const char *source, con
 struct conversation_withdrawal {
     size_t awaited;
     struct taken_back counts;
-    conversation_taken_back *done; /* NULL: the caller no longer waits for the result */
+    conversation_withdraw_done *done; /* NULL: the caller no longer waits for the result */
     void *ctx;
 };
 
@@ -215,8 +215,8 @@ void conversation_dismiss(struct conversation *c)
         await_nothing(c);
 }
 
-bool conversation_take_back(struct conversation *c, const char *id, conversation_taken_back *done,
-                            void *ctx)
+bool conversation_withdraw_messages(struct conversation *c, const char *id,
+                                    conversation_withdraw_done *done, void *ctx)
 {
     struct conversation_withdrawal *const t = xcalloc(1, sizeof *t);
     *t = (struct conversation_withdrawal){.awaited = 1, .done = done, .ctx = ctx};

@@ -31,7 +31,7 @@ struct taken_back {
     size_t dropped;
     size_t too_late; /* number that the agent had taken into the running turn */
 };
-typedef void conversation_taken_back(void *ctx, const struct taken_back *t);
+typedef void conversation_withdraw_done(void *ctx, const struct taken_back *t);
 
 struct conversation;
 
@@ -103,8 +103,8 @@ size_t conversation_drop_waiting(struct conversation *c, bool *held);
 /* Withdraws the message of that id, or all (NULL). Asks the agent to drop those that it was given;
  * `done` is called once, when the fate of all is known, or the turn has ended. True: the agent
  * cannot be asked about one of them. */
-bool conversation_take_back(struct conversation *c, const char *id, conversation_taken_back *done,
-                            void *ctx);
+bool conversation_withdraw_messages(struct conversation *c, const char *id,
+                                    conversation_withdraw_done *done, void *ctx);
 /* Removes all queued messages as if they had never been accepted: their senders may send them
  * again. Turns that another host runs stay. */
 void conversation_dismiss(struct conversation *c);

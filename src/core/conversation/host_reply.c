@@ -20,7 +20,7 @@ void host_reply_queued(struct buf *out, const struct conversation *c, bool resta
 void host_reply_unlocked(struct buf *out, const struct conversation *c,
                          const struct turn_locks *locks)
 {
-    if (turn_lock_state(locks, c->key) != TURN_LOCK_AWAY)
+    if (turn_lock_state(locks, c->key) != TURN_LOCK_UNREACHABLE)
         texts_append(out, TEXT_QUEUED_ELSEWHERE, TEXT_VALUES(TEXT_INT("n", c->n_waiting)));
     else
         texts_append(out, turn_locks_are_on_bus(locks) ? TEXT_QUEUED_BUS : TEXT_QUEUED_STORE, NULL);

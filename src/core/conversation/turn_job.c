@@ -17,7 +17,7 @@
 /* --- the end ---------------------------------------------------------------------------------- */
 
 /* Stores usage that arrived after the outcome, as some agents report it. */
-static void keep_result(const struct turn_job *j)
+static void turn_job_record_late_result(const struct turn_job *j)
 {
     const struct turn_result *const r = j->turn ? turn_get_result(j->turn) : NULL;
     if (j->spec.keeps_result && r && r->usage.len != j->usage_kept)
@@ -34,7 +34,7 @@ static void count_late_usage(struct turn_job *j)
 }
 
 /* Stores data for later commands in chats. */
-static void keep_history(const struct turn_job *j)
+static void turn_job_store_history(const struct turn_job *j)
 {
     const struct turn_job_spec *const s = &j->spec;
     const struct turn_result *const r = j->turn ? turn_get_result(j->turn) : NULL;
@@ -47,13 +47,13 @@ static void keep_history(const struct turn_job *j)
                             turn_session_id(j->turn), s->prompt.p);
 }
 
-void turn_job_look_for_end(struct turn_job *j)
+void turn_job_check_end(struct turn_job *j)
 {
     if (!j->gone || (j->turn && !turn_is_flushed(j->turn)))
         return;
     count_late_usage(j);
-    keep_result(j);
-    keep_history(j);
+    turn_job_record_late_result(j);
+    turn_job_store_history(j);
     j->over(j->ctx);
 }
 
@@ -79,7 +79,7 @@ static void turn_job_on_ended(void *ctx, bool spawn_failed)
     j->executor = NULL;
     j->gone = true;
     turn_job_keep_session(j);
-    turn_job_look_for_end(j);
+    turn_job_check_end(j);
 }
 
 /* --- the outcome ------------------------------------------------------------------------------ */
@@ -94,7 +94,7 @@ static void turn_job_on_committed(void *ctx, enum journal_status status, const c
             "turn %s: cannot write the outcome to the journal; delivering it without durability",
             j->spec.id);
     turn_confirm_outcome(j->turn);
-    turn_job_look_for_end(j);
+    turn_job_check_end(j);
 }
 
 static void turn_job_commit(void *ctx, const struct event *outcome)
@@ -191,7 +191,7 @@ static void turn_job_on_settled(void *ctx, const char *id, enum dialect_settled 
 }
 
 /* Whether background work may be open after the answer. */
-static bool may_stay(void *ctx)
+static bool turn_job_may_retain_agent(void *ctx)
 {
     const struct turn_job *const j = ctx;
     return !j->forget && !j->cancelled && !j->fenced &&
@@ -199,7 +199,7 @@ static bool may_stay(void *ctx)
            (j->spec.agent->keep_alive_ms || turn_has_background_work(j->turn));
 }
 
-static void stay(void *ctx, struct agent_process *p, const char *bytes, size_t n)
+static void turn_job_retain_agent(void *ctx, struct agent_process *p, const char *bytes, size_t n)
 {
     const struct turn_job *const j = ctx;
     const struct turn_job_spec *const s = &j->spec;
@@ -211,7 +211,7 @@ static void stay(void *ctx, struct agent_process *p, const char *bytes, size_t n
                                      .route = s->route,
                                      .instances = s->instances,
                                      .owner = s->owner};
-    warm_pool_keep(s->warm, &place, p, bytes, n);
+    warm_pool_add_process(s->warm, &place, p, bytes, n);
 }
 
 static bool follows(const struct turn_job_spec *s)
@@ -219,7 +219,7 @@ static bool follows(const struct turn_job_spec *s)
     return s->follows && s->agent->background == CONF_FOLLOW;
 }
 
-static bool can_keep(const struct turn_job_spec *s)
+static bool turn_job_can_retain_agent(const struct turn_job_spec *s)
 {
     const struct dialect *const dialect = dialect_find(s->agent->dialect);
     return dialect && dialect->next && (s->agent->keep_alive_ms || follows(s));
@@ -288,8 +288,8 @@ void turn_job_run(struct turn_job *j)
         .has_message = s->has_message && j->process,
         .settled = turn_job_on_settled,
         .lost = turn_job_on_lost,
-        .may_stay = can_keep(s) && !j->is_away ? may_stay : NULL,
-        .stay = stay,
+        .may_stay = turn_job_can_retain_agent(s) && !j->is_away ? turn_job_may_retain_agent : NULL,
+        .stay = turn_job_retain_agent,
     };
     j->process = NULL;
     j->executor = executor_start(s->loop, j->turn, &spec, turn_job_on_ended, j);
@@ -334,7 +334,7 @@ void turn_job_on_answer(struct turn_job *j)
         return;
     if (s->away.again)
         turn_job_on_place(j, false);
-    else if (!turn_job_may_go_away(s))
+    else if (!turn_job_may_run_remotely(s))
         turn_job_on_place(j, true);
     else if (!conf_agent_runs_here(s->conf, s->agent))
         turn_job_on_place(j, false);
@@ -507,7 +507,7 @@ void turn_job_discard_session(struct turn_job *j)
     j->forget = true;
 }
 
-void turn_job_tell(struct turn_job *j, const char *code, const char *text)
+void turn_job_emit_notice(struct turn_job *j, const char *code, const char *text)
 {
     if (j->turn)
         turn_emit_notice(j->turn, "info", code, text);
@@ -547,7 +547,7 @@ void turn_job_free(struct turn_job *j)
     if (!j)
         return;
     const bool is_detached = turn_job_is_away(j);
-    warm_pool_forget_waiter(j->spec.warm, j);
+    warm_pool_cancel_waiter(j->spec.warm, j);
     if (j->spec.away.work) {
         work_forget_place(j->spec.away.work, j);
         work_share_forget(j->spec.away.work, j);

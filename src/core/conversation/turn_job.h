@@ -94,7 +94,7 @@ enum dialect_steer turn_job_steer(struct turn_job *j, const char *id, const char
  * or j is NULL. */
 bool turn_job_withdraw(struct turn_job *j, const char *id);
 /* Emits a notice, if the turn has started. */
-void turn_job_tell(struct turn_job *j, const char *code, const char *text);
+void turn_job_emit_notice(struct turn_job *j, const char *code, const char *text);
 /* Cancels: the first call interrupts the agent, the second kills it. */
 void turn_job_cancel(struct turn_job *j);
 /* The host shuts down: the same with the error host_shutdown. No effect if another host runs the
@@ -109,7 +109,7 @@ bool turn_job_was_away(const struct turn_job *j);
 bool turn_job_was_released(const struct turn_job *j);
 /* Emits the notice late_result about an earlier turn of the conversation, with the name of its
  * host. False: the turn has not started, or has an outcome. */
-bool turn_job_tell_late(struct turn_job *j, const char *host);
+bool turn_job_emit_late_notice(struct turn_job *j, const char *host);
 /* This host has lost the gateway of the turn (bus.on_loss): kills the agent. */
 void turn_job_cut_off(struct turn_job *j);
 /* The lock of the conversation was lost: kills the agent, and does not store its session. */

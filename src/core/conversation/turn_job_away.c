@@ -60,9 +60,9 @@ static void *turn_job_start_away(void *ctx, const char *session_id,
                           events, events_ctx);
 }
 
-/* The other host enforces timeouts and retries; this host waits longer, by the time that ending an
- * agent takes. */
-static void turn_job_go_away(struct turn_job *j)
+/* Prepares the job for another host, which enforces timeouts and retries; this host waits longer,
+ * by the time that ending an agent takes. */
+static void turn_job_prepare_remote(struct turn_job *j)
 {
     const struct conf_agent *const agent = j->spec.agent;
     j->is_away = true;
@@ -83,7 +83,7 @@ static void turn_job_release(struct turn_job *j)
     j->is_released = true;
     j->gone = true;
     journal_async_remove_turn(j->spec.journal, j->spec.id, NULL, NULL);
-    turn_job_look_for_end(j);
+    turn_job_check_end(j);
 }
 
 static void turn_job_begin_shared(struct turn_job *j, enum work_share_answer answer, uint64_t after,
@@ -99,7 +99,7 @@ static void turn_job_begin_shared(struct turn_job *j, enum work_share_answer ans
     } else if (here && !j->spec.away.again) {
         turn_job_run_here(j);
     } else {
-        turn_job_go_away(j);
+        turn_job_prepare_remote(j);
         turn_job_run(j);
     }
 }
@@ -144,13 +144,13 @@ bool turn_job_may_steer(const struct turn_job *j, struct str text)
                            !work_has_files(j->spec.away.work, j->spec.submitter, text));
 }
 
-bool turn_job_may_go_away(const struct turn_job_spec *s)
+bool turn_job_may_run_remotely(const struct turn_job_spec *s)
 {
     return s->away.work && !s->by_agent && !s->has_message &&
            conf_agent_is_shared(s->conf, s->agent) && work_can_run(s->id, s->submitter, s->agent);
 }
 
-bool turn_job_tell_late(struct turn_job *j, const char *host)
+bool turn_job_emit_late_notice(struct turn_job *j, const char *host)
 {
     CLEANUP_BUF struct buf text = {0};
     if (!j->is_started || turn_job_has_outcome(j))
@@ -166,7 +166,7 @@ void turn_job_on_started(void *ctx)
     struct turn_job *const j = ctx;
     j->is_started = true;
     if (j->spec.away.late_host)
-        turn_job_tell_late(j, j->spec.away.late_host);
+        turn_job_emit_late_notice(j, j->spec.away.late_host);
 }
 
 bool turn_job_is_away(const struct turn_job *j)

@@ -45,7 +45,7 @@ struct turn_job {
 enum language turn_job_language(const struct turn_job_spec *s);
 void turn_job_open_turn(struct turn_job *j);
 /* Calls `over` when everything is complete. */
-void turn_job_look_for_end(struct turn_job *j);
+void turn_job_check_end(struct turn_job *j);
 /* One of the pending lookups is complete. */
 void turn_job_on_answer(struct turn_job *j);
 
@@ -57,7 +57,7 @@ void turn_job_on_visibility(void *job, struct visibility v);
 void turn_job_on_session(void *job, const char *id);
 
 /* turn_job_away.c */
-bool turn_job_may_go_away(const struct turn_job_spec *s);
+bool turn_job_may_run_remotely(const struct turn_job_spec *s);
 /* Whether the turn could take that message while it runs. */
 bool turn_job_may_steer(const struct turn_job *j, struct str text);
 /* Starts the turn here or on another host, unless another host has adopted it. */

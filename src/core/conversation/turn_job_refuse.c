@@ -11,7 +11,7 @@ static void turn_job_end_unstarted(struct turn_job *j, const char *code, const c
     turn_job_open_turn(j);
     turn_end_attempt(j->turn, &end, NULL);
     j->gone = true;
-    turn_job_look_for_end(j);
+    turn_job_check_end(j);
 }
 
 /* A budget was used up while the message was queued: the turn ends without an agent. Turns that the

@@ -78,7 +78,7 @@ struct conversation *conversations_find_or_make(struct turn_scheduler *cs,
 }
 
 /* Removes it from the list of ready conversations, if it is there. */
-static void forget_ready(struct turn_scheduler *cs, struct conversation *c)
+static void turn_scheduler_unlist_ready(struct turn_scheduler *cs, struct conversation *c)
 {
     if (c->listed)
         TAILQ_REMOVE(&cs->ready_list, c, next_ready);
@@ -89,10 +89,10 @@ void conversations_drop_if_idle(struct turn_scheduler *cs, struct conversation *
 {
     if (!conversation_is_idle(c))
         return;
-    forget_ready(cs, c);
+    turn_scheduler_unlist_ready(cs, c);
     LIST_REMOVE(c, next);
     tdelete(c, &cs->by_key, turn_scheduler_compare_keys);
-    conversations_give_up_lock(cs, c->key);
+    conversations_abandon_lock(cs, c->key);
     conversation_free(c);
 }
 
@@ -114,7 +114,7 @@ static bool turn_scheduler_has_room(const struct turn_scheduler *cs, const char 
 /* Removes and returns the conversation that has waited longest among those that may start and have
  * their lock. A lock that was requested reserves a place: if all waiting conversations requested
  * theirs for one free place, all but one would have to release theirs again. */
-static struct conversation *take_next(struct turn_scheduler *cs)
+static struct conversation *turn_scheduler_take_next_ready(struct turn_scheduler *cs)
 {
     struct conversation *next;
     size_t reserved = 0;
@@ -125,17 +125,17 @@ static struct conversation *take_next(struct turn_scheduler *cs)
                                turn_scheduler_has_room(cs, c->source, c->first->user);
         const bool begins = may_begin && conversations_lock(cs, c);
         if (begins || !c->ready)
-            forget_ready(cs, c);
+            turn_scheduler_unlist_ready(cs, c);
         if (begins)
             return c;
-        reserved += may_begin && conversations_asks_for_lock(cs, c);
+        reserved += may_begin && conversations_awaits_lock(cs, c);
     }
     return NULL;
 }
 
 /* ---- turns ---- */
 
-void conversations_look_for_drained(struct turn_scheduler *cs)
+void conversations_check_drained(struct turn_scheduler *cs)
 {
     if (!cs->drained || cs->running > conversations_count_away(cs) || cs->admitting ||
         !warm_pool_is_empty(cs->warm))
@@ -154,14 +154,15 @@ void conversations_turn_over(void *ctx)
         warm_pool_end(cs->warm, c->key, "it did not report whether it used a message");
     ASSERT(cs->running > 0);
     cs->running--;
-    warm_pool_tell_again(cs->warm, c->key); /* a turn that started while the previous one ended */
+    warm_pool_report_begin_again(cs->warm,
+                                 c->key); /* a turn that started while the previous one ended */
     c->unlocked = false;
     conversations_unlock(cs, c->key);
     if (c->n_waiting && !c->bursts)
         conversations_make_ready(cs, c);
     conversations_drop_if_idle(cs, c);
     conversations_pump(cs);
-    conversations_look_for_drained(cs);
+    conversations_check_drained(cs);
 }
 
 struct turn_job_spec conversations_place(const struct turn_scheduler *cs)
@@ -197,7 +198,7 @@ static void turn_scheduler_begin(struct turn_scheduler *cs, struct conversation 
 
 void conversations_pump(struct turn_scheduler *cs)
 {
-    for (struct conversation *c; (c = take_next(cs));)
+    for (struct conversation *c; (c = turn_scheduler_take_next_ready(cs));)
         turn_scheduler_begin(cs, c);
 }
 
@@ -205,7 +206,7 @@ void conversations_make_ready(struct turn_scheduler *cs, struct conversation *c)
 {
     if (c->job || c->ready || !c->n_waiting)
         return;
-    forget_ready(cs, c);
+    turn_scheduler_unlist_ready(cs, c);
     c->ready = ++cs->ready;
     c->listed = true;
     TAILQ_INSERT_TAIL(&cs->ready_list, c, next_ready);
@@ -237,7 +238,7 @@ struct turn_scheduler_admission {
     void *ctx;
 };
 
-void conversations_note_waiting(const struct turn_scheduler *cs, const struct turnlog_spec *spec)
+void conversations_log_waiting(const struct turn_scheduler *cs, const struct turnlog_spec *spec)
 {
     if (cs->spec.turnlog)
         turnlog_add_waiting(cs->spec.turnlog, spec);
@@ -288,13 +289,13 @@ static void queue_message(struct turn_scheduler *cs, const struct turn_scheduler
     kept->alone = m->alone;
     kept->given = m->given;
     kept->follows = m->follows && !m->throwaway;
-    conversations_note_waiting(cs, &(struct turnlog_spec){.id = a->id,
-                                                          .agent = m->agent->name,
-                                                          .conversation = m->key,
-                                                          .source = m->source,
-                                                          .owner = m->owner,
-                                                          .task = m->prompt.p,
-                                                          .instances = m->instances});
+    conversations_log_waiting(cs, &(struct turnlog_spec){.id = a->id,
+                                                         .agent = m->agent->name,
+                                                         .conversation = m->key,
+                                                         .source = m->source,
+                                                         .owner = m->owner,
+                                                         .task = m->prompt.p,
+                                                         .instances = m->instances});
     CLEANUP_BUF struct buf text = {0};
     const enum tc_accepted how = turn_scheduler_find_place(cs, c, kept, &text);
     a->done(a->ctx, &(struct conversations_result){
@@ -348,7 +349,7 @@ static void turn_scheduler_finish_admission(struct turn_scheduler_admission *a,
     conversations_drop_if_idle(cs, a->conversation);
     arena_fini(&a->arena);
     free(a);
-    conversations_look_for_drained(cs);
+    conversations_check_drained(cs);
 }
 
 void conversations_admit_deferred(struct turn_scheduler *cs, const char *key)
@@ -371,7 +372,7 @@ static bool turn_scheduler_defers(struct turn_scheduler *cs,
     if (c->job || !turn_scheduler_has_room(cs, a->message.source, a->message.user))
         return false;
     conversations_lock(cs, c);
-    return conversations_asks_for_lock(cs, c);
+    return conversations_awaits_lock(cs, c);
 }
 
 static void turn_scheduler_on_admitted(void *ctx, enum journal_status status, const char *text)
@@ -506,7 +507,7 @@ struct turn_scheduler *turn_scheduler_new(const struct turn_scheduler_spec *spec
     return cs;
 }
 
-void turn_scheduler_hold(struct turn_scheduler *cs)
+void turn_scheduler_delay_starts(struct turn_scheduler *cs)
 {
     cs->holds = true;
 }

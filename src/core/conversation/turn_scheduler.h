@@ -37,9 +37,9 @@ struct turn_scheduler_spec {
 
 /* Enables running turns on other hosts; call it before the first turn. */
 void turn_scheduler_set_work(struct turn_scheduler *cs, struct work *work);
-/* After the drain: leaves turns that other hosts run until the next start of this host; their
- * recipients receive nothing more before that. */
-void turn_scheduler_leave_away(struct turn_scheduler *cs);
+/* After the drain: leaves turns that run on other hosts to them until the next start of this host;
+ * their recipients receive nothing more before that. */
+void turn_scheduler_detach_remote(struct turn_scheduler *cs);
 struct turn_scheduler *turn_scheduler_new(const struct turn_scheduler_spec *spec);
 /* Call it when drained, or when the settings worker is freed and the journal closed. NULL is
  * allowed. */
@@ -108,18 +108,19 @@ struct conversation *turn_scheduler_find_turn(const struct turn_scheduler *cs, c
 size_t turn_scheduler_drop_waiting(struct turn_scheduler *cs, struct conversation *c);
 /* Withdraws queued messages while the turn continues; the agent may have taken some of them. `done`
  * is called once, at once or later. May free the conversation. */
-void turn_scheduler_take_back(struct turn_scheduler *cs, struct conversation *c,
-                              conversation_taken_back *done, void *ctx);
+void turn_scheduler_withdraw_all(struct turn_scheduler *cs, struct conversation *c,
+                                 conversation_withdraw_done *done, void *ctx);
 /* Cancels exactly the turn of this id if it runs, and withdraws it if it is queued; false: neither.
  * A message that the agent was given is cancelled when the agent has dropped it; if the agent has
  * taken it, it is merged into the running turn. */
 bool turn_scheduler_cancel_turn(struct turn_scheduler *cs, const char *turn);
-/* For a message that is not queued here: see turn_job_steer, turn_job_withdraw, turn_job_tell. */
+/* For a message that is not queued here: see turn_job_steer, turn_job_withdraw,
+ * turn_job_emit_notice. */
 enum dialect_steer turn_scheduler_steer_turn(struct turn_scheduler *cs, const char *turn,
                                              const char *id, struct str text);
 bool turn_scheduler_withdraw_from_turn(struct turn_scheduler *cs, const char *turn, const char *id);
-void turn_scheduler_tell_turn(struct turn_scheduler *cs, const char *turn, const char *code,
-                              const char *text);
+void turn_scheduler_emit_notice(struct turn_scheduler *cs, const char *turn, const char *code,
+                                const char *text);
 /* Ends the waiting process of a conversation; `why`, for the log. */
 void turn_scheduler_end_process(struct turn_scheduler *cs, const char *key, const char *why);
 /* The turn was given to this host by another one, which it has lost (bus.on_loss). */
@@ -132,7 +133,7 @@ bool turn_scheduler_restore(struct turn_scheduler *cs, const struct journal_turn
  * continued here. */
 bool turn_scheduler_resume(struct turn_scheduler *cs, const struct journal_turn *t);
 /* Starts turns that were restored or resumed while the host serves, as far as limits permit. */
-void turn_scheduler_look(struct turn_scheduler *cs);
+void turn_scheduler_start_ready(struct turn_scheduler *cs);
 /* The API client that owns a turn from before a restart, or NULL. */
 const char *turn_scheduler_owner(const struct journal_turn *t);
 /* Sets the configuration for turns that start from now on, which must live until it is replaced.
@@ -144,7 +145,7 @@ void turn_scheduler_set_conf(struct turn_scheduler *cs, const struct conf *conf)
 void turn_scheduler_rebind(struct turn_scheduler *cs, const char *key,
                            const struct conf_agent *agent);
 /* Until turn_scheduler_start_restored, messages are admitted and queued, but no turn starts. */
-void turn_scheduler_hold(struct turn_scheduler *cs);
+void turn_scheduler_delay_starts(struct turn_scheduler *cs);
 /* Starts restored turns and queued messages. */
 void turn_scheduler_start_restored(struct turn_scheduler *cs);
 

@@ -72,12 +72,12 @@ bool turn_scheduler_withdraw_from_turn(struct turn_scheduler *cs, const char *tu
     return turn_job_withdraw(turn_scheduler_find_job(cs, turn), id);
 }
 
-void turn_scheduler_tell_turn(struct turn_scheduler *cs, const char *turn, const char *code,
-                              const char *text)
+void turn_scheduler_emit_notice(struct turn_scheduler *cs, const char *turn, const char *code,
+                                const char *text)
 {
     struct turn_job *const job = turn_scheduler_find_job(cs, turn);
     if (job)
-        turn_job_tell(job, code, text);
+        turn_job_emit_notice(job, code, text);
 }
 
 void turn_scheduler_stop_elsewhere(struct turn_scheduler *cs, const char *key,
@@ -108,7 +108,7 @@ static void late_notice_free(struct turn_scheduler *cs, struct late_notice *l)
     free(l);
 }
 
-static void late_notice_keep(struct turn_scheduler *cs, const struct work_late *late)
+static void late_notice_add(struct turn_scheduler *cs, const struct work_late *late)
 {
     struct late_notice *const l = xcalloc(1, sizeof *l);
     l->conversation = xstrdup(late->conversation);
@@ -127,9 +127,9 @@ static void turn_scheduler_on_late(void *ctx, const struct work_late *late)
     turnlog_set_late_result(cs->spec.turnlog, late->turn, late->text);
     LIST_FOREACH (c, &cs->list, next)
         if (c->job && strcmp(c->key, late->conversation) == 0 &&
-            turn_job_tell_late(c->job, late->host))
+            turn_job_emit_late_notice(c->job, late->host))
             return;
-    late_notice_keep(cs, late);
+    late_notice_add(cs, late);
 }
 
 char *conversations_take_late_host(struct turn_scheduler *cs, const char *key)
@@ -159,7 +159,7 @@ void turn_scheduler_set_work(struct turn_scheduler *cs, struct work *work)
         work_watch_late(work, turn_scheduler_on_late, cs);
 }
 
-void turn_scheduler_leave_away(struct turn_scheduler *cs)
+void turn_scheduler_detach_remote(struct turn_scheduler *cs)
 {
     struct conversation *c;
     LIST_FOREACH (c, &cs->list, next)

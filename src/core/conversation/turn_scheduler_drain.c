@@ -24,7 +24,7 @@ static void dismiss_attached(struct turn_scheduler *cs)
 
 static void on_drain_check(void *arg)
 {
-    conversations_look_for_drained(arg);
+    conversations_check_drained(arg);
 }
 
 void turn_scheduler_drain(struct turn_scheduler *cs, void (*drained)(void *ctx), void *ctx)

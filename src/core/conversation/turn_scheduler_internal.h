@@ -39,14 +39,14 @@ struct conversation *conversations_find_or_make(struct turn_scheduler *cs,
 /* The parts of the host with which a turn runs. */
 struct turn_job_spec conversations_place(const struct turn_scheduler *cs);
 /* Shows the queued turn to clients. */
-void conversations_note_waiting(const struct turn_scheduler *cs, const struct turnlog_spec *spec);
+void conversations_log_waiting(const struct turn_scheduler *cs, const struct turnlog_spec *spec);
 /* `over` of a conversation's job. */
 void conversations_turn_over(void *conversation);
 /* Starts turns that may start. */
 void conversations_pump(struct turn_scheduler *cs);
 /* The conversation's queued messages may start as soon as limits permit. */
 void conversations_begin_now(struct turn_scheduler *cs, struct conversation *c);
-void conversations_look_for_drained(struct turn_scheduler *cs);
+void conversations_check_drained(struct turn_scheduler *cs);
 /* Frees the conversation if it has no queued message and no turn. */
 void conversations_drop_if_idle(struct turn_scheduler *cs, struct conversation *c);
 
@@ -58,7 +58,7 @@ void conversations_open_locks(struct turn_scheduler *cs);
 /* Requests the lock, unless this host has it; the turn may start when it is held. */
 bool conversations_lock(struct turn_scheduler *cs, const struct conversation *c);
 /* Whether the reply to the request for the lock is pending. */
-bool conversations_asks_for_lock(const struct turn_scheduler *cs, const struct conversation *c);
+bool conversations_awaits_lock(const struct turn_scheduler *cs, const struct conversation *c);
 /* Whether the lock is wanted and not held. */
 bool conversations_waits_for_lock(const struct turn_scheduler *cs, const struct conversation *c);
 void conversations_add_lock(const struct turn_scheduler *cs, const struct conversation *c,
@@ -66,7 +66,7 @@ void conversations_add_lock(const struct turn_scheduler *cs, const struct conver
 /* Releases the lock if it is held and no agent of the conversation works. */
 void conversations_unlock(struct turn_scheduler *cs, const char *key);
 /* The same, and also withdraws a request: the conversation has no queued messages. */
-void conversations_give_up_lock(struct turn_scheduler *cs, const char *key);
+void conversations_abandon_lock(struct turn_scheduler *cs, const char *key);
 
 /* The conversation is ready, behind those that are ready already. */
 void conversations_make_ready(struct turn_scheduler *cs, struct conversation *c);

@@ -8,9 +8,9 @@ bool conversations_lock(struct turn_scheduler *cs, const struct conversation *c)
     return c->unlocked || c->throwaway || turn_lock_want(cs->spec.locks, c->key) == TURN_LOCK_HELD;
 }
 
-bool conversations_asks_for_lock(const struct turn_scheduler *cs, const struct conversation *c)
+bool conversations_awaits_lock(const struct turn_scheduler *cs, const struct conversation *c)
 {
-    return turn_lock_state(cs->spec.locks, c->key) == TURN_LOCK_ASKED;
+    return turn_lock_state(cs->spec.locks, c->key) == TURN_LOCK_REQUESTED;
 }
 
 bool conversations_waits_for_lock(const struct turn_scheduler *cs, const struct conversation *c)
@@ -18,7 +18,8 @@ bool conversations_waits_for_lock(const struct turn_scheduler *cs, const struct 
     if (c->unlocked || c->throwaway)
         return false;
     const enum turn_lock_state state = turn_lock_state(cs->spec.locks, c->key);
-    return state == TURN_LOCK_ASKED || state == TURN_LOCK_ELSEWHERE || state == TURN_LOCK_AWAY;
+    return state == TURN_LOCK_REQUESTED || state == TURN_LOCK_ELSEWHERE ||
+           state == TURN_LOCK_UNREACHABLE;
 }
 
 void conversations_add_lock(const struct turn_scheduler *cs, const struct conversation *c,
@@ -38,7 +39,7 @@ static bool conversations_is_at_work(const struct turn_scheduler *cs, const char
     return (c && c->job) || warm_pool_is_busy(cs->warm, key);
 }
 
-void conversations_give_up_lock(struct turn_scheduler *cs, const char *key)
+void conversations_abandon_lock(struct turn_scheduler *cs, const char *key)
 {
     if (conversations_is_at_work(cs, key))
         return;
@@ -50,7 +51,7 @@ void conversations_unlock(struct turn_scheduler *cs, const char *key)
 {
     const struct conversation *const c = turn_scheduler_find(cs, key);
     if (turn_lock_state(cs->spec.locks, key) == TURN_LOCK_HELD && !(c && c->bursts))
-        conversations_give_up_lock(cs, key);
+        conversations_abandon_lock(cs, key);
 }
 
 /* The process may have an outdated state of the session. */
@@ -58,7 +59,7 @@ static void conversations_on_held(struct turn_scheduler *cs, const char *key)
 {
     if (turn_lock_has_moved(cs->spec.locks, key))
         warm_pool_end(cs->warm, key, "another host has continued the conversation");
-    warm_pool_tell_again(cs->warm, key);
+    warm_pool_report_begin_again(cs->warm, key);
 }
 
 static void conversations_on_lock_changed(void *ctx, const char *key, enum turn_lock_state state)
@@ -75,7 +76,7 @@ static void conversations_on_lock_changed(void *ctx, const char *key, enum turn_
     conversations_pump(cs);
     conversations_unlock(cs, key);
     if (!turn_scheduler_find(cs, key))
-        conversations_give_up_lock(cs, key);
+        conversations_abandon_lock(cs, key);
 }
 
 static void conversations_on_lock_renewed(void *ctx, const char *key, int64_t until_ms)

@@ -41,14 +41,14 @@ static bool turn_scheduler_put_back(struct turn_scheduler *cs, const struct jour
     m->is_stored = again && turn_record_is_stored_elsewhere(t);
     m->follows = !detached; /* the client's preference is not on disk; a single answer is the safe
                              * choice */
-    conversations_note_waiting(cs, &(struct turnlog_spec){.id = t->id,
-                                                          .agent = agent->name,
-                                                          .conversation = t->conv,
-                                                          .source = t->source,
-                                                          .owner = owner,
-                                                          .task = t->prompt,
-                                                          .instances = t->instances,
-                                                          .created_ms = t->admitted_ms});
+    conversations_log_waiting(cs, &(struct turnlog_spec){.id = t->id,
+                                                         .agent = agent->name,
+                                                         .conversation = t->conv,
+                                                         .source = t->source,
+                                                         .owner = owner,
+                                                         .task = t->prompt,
+                                                         .instances = t->instances,
+                                                         .created_ms = t->admitted_ms});
     conversations_make_ready(cs, c);
     return true;
 }
@@ -76,7 +76,7 @@ bool turn_scheduler_resume(struct turn_scheduler *cs, const struct journal_turn 
            turn_scheduler_put_back(cs, t, agent, true);
 }
 
-void turn_scheduler_look(struct turn_scheduler *cs)
+void turn_scheduler_start_ready(struct turn_scheduler *cs)
 {
     conversations_pump(cs);
 }

@@ -13,7 +13,7 @@ static void on_begins(void *ctx, const struct warm_place *place, const struct co
     if (guests && guests->waits(guests->ctx, place->conversation))
         return; /* the turn of that message takes the output */
     const enum turn_lock_state lock = turn_lock_want(cs->spec.locks, place->conversation);
-    if (lock == TURN_LOCK_ELSEWHERE || lock == TURN_LOCK_AWAY)
+    if (lock == TURN_LOCK_ELSEWHERE || lock == TURN_LOCK_UNREACHABLE)
         warm_pool_end(cs->warm, place->conversation, "another host has the conversation");
     if (lock != TURN_LOCK_HELD)
         return; /* reported again when the lock is held */
@@ -36,13 +36,13 @@ static void on_begins(void *ctx, const struct warm_place *place, const struct co
     conversations_add_lock(cs, c, &spec);
     spec.route = place->route;
     spec.instances = place->instances;
-    conversations_note_waiting(cs, &(struct turnlog_spec){.id = id,
-                                                          .agent = agent->name,
-                                                          .conversation = c->key,
-                                                          .source = c->source,
-                                                          .owner = c->owner,
-                                                          .task = "",
-                                                          .instances = place->instances});
+    conversations_log_waiting(cs, &(struct turnlog_spec){.id = id,
+                                                         .agent = agent->name,
+                                                         .conversation = c->key,
+                                                         .source = c->source,
+                                                         .owner = c->owner,
+                                                         .task = "",
+                                                         .instances = place->instances});
     cs->running++;
     conversation_begin_by_agent(c, &spec, conversations_turn_over);
 }
@@ -61,7 +61,7 @@ static void on_rests(void *ctx, const char *conversation)
 
 static void on_emptied(void *ctx)
 {
-    conversations_look_for_drained(ctx);
+    conversations_check_drained(ctx);
 }
 
 void conversations_open_warm(struct turn_scheduler *cs)

@@ -25,10 +25,10 @@ size_t turn_scheduler_drop_waiting(struct turn_scheduler *cs, struct conversatio
     return n;
 }
 
-void turn_scheduler_take_back(struct turn_scheduler *cs, struct conversation *c,
-                              conversation_taken_back *done, void *ctx)
+void turn_scheduler_withdraw_all(struct turn_scheduler *cs, struct conversation *c,
+                                 conversation_withdraw_done *done, void *ctx)
 {
-    end_holder(cs, c->key, conversation_take_back(c, NULL, done, ctx));
+    end_holder(cs, c->key, conversation_withdraw_messages(c, NULL, done, ctx));
     turn_scheduler_free_place(cs, c);
 }
 
@@ -48,7 +48,7 @@ bool turn_scheduler_cancel_turn(struct turn_scheduler *cs, const char *turn)
         if (!conversation_find(c, turn))
             continue;
         end_holder(cs, c->key,
-                   conversation_take_back(c, turn, turn_scheduler_withdraw_ignore, NULL));
+                   conversation_withdraw_messages(c, turn, turn_scheduler_withdraw_ignore, NULL));
         turn_scheduler_free_place(cs, c);
         return true;
     }

@@ -106,7 +106,7 @@ bool fleet_member_is_draining(const struct fleet_member *m)
     return m && m->is_draining;
 }
 
-static void fleet_member_look_idle(struct fleet_member *m)
+static void fleet_member_check_idle(struct fleet_member *m)
 {
     if (!m->is_draining || m->is_idle || fleet_member_count_running(m))
         return;
@@ -134,7 +134,7 @@ static void fleet_member_on_look(void *arg)
         bus_renew(m->bus);
     buf_fini(&m->published);
     m->published = now;
-    fleet_member_look_idle(m);
+    fleet_member_check_idle(m);
     loop_timer_set(m->look, LOOK_MS);
 }
 

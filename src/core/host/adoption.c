@@ -88,7 +88,7 @@ static void adoption_pause(struct adoption *a)
         loop_timer_set(a->timer, TICK_MS);
 }
 
-static void adoption_go_on(struct adoption *a)
+static void adoption_run_next_step(struct adoption *a)
 {
     arena_reset(&a->turn.arena);
     a->has_reason |= !a->link->is_active;
@@ -151,7 +151,7 @@ static void adoption_take_guest(struct adoption *a, const struct journal_turn *t
     const char *const memory = newer ? newer : a->turn.memory;
     if (memory)
         journal_async_memory_put(a->parts.journal, t->source, t->id, memory, NULL, NULL);
-    guest_turns_leave(a->guests, NULL, t->id);
+    guest_turns_end_without_outcome(a->guests, NULL, t->id);
 }
 
 static void adoption_on_entered(void *ctx, enum journal_status status, const char *text)
@@ -169,7 +169,7 @@ static void adoption_on_entered(void *ctx, enum journal_status status, const cha
     } else if (status != JOURNAL_DONE) {
         log_write(LOG_ERR, "bus", "turn %s: cannot write the adopted turn to the journal", t.id);
     }
-    adoption_go_on(a);
+    adoption_run_next_step(a);
 }
 
 /* This host already knows the ids of the message, so the turn is entered without them. */
@@ -198,7 +198,7 @@ static void adoption_on_removed(void *ctx, enum journal_status status, const cha
     struct adoption *const a = ctx;
     (void)text;
     if (a->is_stopped || status == JOURNAL_FAILED) {
-        adoption_go_on(a);
+        adoption_run_next_step(a);
         return;
     }
     adoption_find_files(a);
@@ -218,8 +218,8 @@ static bool adoption_was_given(const struct adoption *a, const struct journal_tu
            strcmp(from + strlen(OUTCOME_FORWARDING_GIVEN), a->turn.order.source) == 0;
 }
 
-/* The message names this host, whose journal has nothing left to tell of the turn. */
-static bool adoption_was_told(const struct adoption *a, const struct journal_turn *turn)
+/* The message names this host, whose journal has no outcome of the turn left to deliver. */
+static bool adoption_is_outcome_delivered(const struct adoption *a, const struct journal_turn *turn)
 {
     return adoption_is_own(a) && strcmp(turn->state, "waiting") != 0 &&
            strcmp(turn->state, "running") != 0;
@@ -230,11 +230,11 @@ static void adoption_on_known(void *ctx, enum journal_status status,
 {
     struct adoption *const a = ctx;
     const bool is_known = status == JOURNAL_DONE && !a->is_stopped;
-    if (is_known && adoption_was_told(a, turn))
+    if (is_known && adoption_is_outcome_delivered(a, turn))
         work_share_settle(a->parts.work, a->turn.order.turn, a->turn.order.source);
     if (a->is_stopped || status == JOURNAL_FAILED || !adoption_leads_now(a) ||
-        (is_known && (adoption_was_given(a, turn) || adoption_was_told(a, turn))))
-        adoption_go_on(a);
+        (is_known && (adoption_was_given(a, turn) || adoption_is_outcome_delivered(a, turn))))
+        adoption_run_next_step(a);
     else
         journal_async_remove_turn(a->parts.journal, a->turn.order.turn, adoption_on_removed, a);
 }
@@ -254,7 +254,7 @@ static void adoption_on_telling(void *ctx, enum nats_client_result result,
     struct adoption *const a = ctx;
     a->turn.in_doubt = result == NATS_CLIENT_REPLIED && m->sequence;
     if (a->is_stopped)
-        adoption_go_on(a);
+        adoption_run_next_step(a);
     else
         journal_async_look_up(a->parts.journal, a->turn.order.turn, adoption_on_known, a);
 }
@@ -269,7 +269,7 @@ static void adoption_on_memory(void *ctx, enum nats_client_result result,
     if (raw.len)
         a->turn.memory = json_reader_unescape(&a->turn.arena, raw, NULL);
     if (a->is_stopped)
-        adoption_go_on(a);
+        adoption_run_next_step(a);
     else
         adoption_read(a, "tell", adoption_on_telling);
 }
@@ -284,7 +284,7 @@ static void adoption_on_named(void *ctx, enum nats_client_result result,
     if (bus_link_read_stored(result, m, &ack) == BUS_LINK_STORED && !a->is_stopped)
         adoption_read(a, "mem", adoption_on_memory);
     else
-        adoption_go_on(a); /* found again if it is this host's now */
+        adoption_run_next_step(a); /* found again if it is this host's now */
 }
 
 static void adoption_name(struct adoption *a)
@@ -309,7 +309,7 @@ static void adoption_on_told(void *ctx, enum nats_client_result result,
     }
     if (result == NATS_CLIENT_REPLIED && m->sequence && !a->is_stopped) /* its host died then */
         work_share_settle(a->parts.work, a->turn.order.turn, a->turn.order.source);
-    adoption_go_on(a);
+    adoption_run_next_step(a);
 }
 
 static void adoption_on_outcome(void *ctx, enum nats_client_result result,
@@ -317,7 +317,7 @@ static void adoption_on_outcome(void *ctx, enum nats_client_result result,
 {
     struct adoption *const a = ctx;
     if (!bus_link_is_answered(result, m) || a->is_stopped) {
-        adoption_go_on(a);
+        adoption_run_next_step(a);
         return;
     }
     a->turn.has_begun |= m->sequence != 0;
@@ -331,7 +331,7 @@ static void adoption_on_claim(void *ctx, enum nats_client_result result,
     struct bus_kv_entry entry;
     bus_kv_read_entry(a->link, BUS_RUNS, result, m, &entry);
     if ((entry.result != BUS_KV_DONE && entry.result != BUS_KV_NONE) || a->is_stopped) {
-        adoption_go_on(a);
+        adoption_run_next_step(a);
         return;
     }
     a->turn.has_begun = entry.result == BUS_KV_DONE;
@@ -363,7 +363,7 @@ static void adoption_next_instance(struct adoption *a)
 {
     a->at += strlen(adoption_instance(a)) + 1;
     a->sequence = 0;
-    adoption_go_on(a);
+    adoption_run_next_step(a);
 }
 
 static void adoption_on_found(void *ctx, enum nats_client_result result,
@@ -384,7 +384,7 @@ static void adoption_on_found(void *ctx, enum nats_client_result result,
     if (lacks && adoption_wants(a))
         bus_kv_get(a->link, BUS_RUNS, t->order.turn, adoption_on_claim, a);
     else
-        adoption_go_on(a);
+        adoption_run_next_step(a);
 }
 
 static void adoption_find(struct adoption *a)
@@ -405,7 +405,7 @@ static void adoption_add_instance(void *ctx, const char *name)
     buf_add(&a->instances, name, strlen(name) + 1);
 }
 
-static void adoption_look(struct adoption *a)
+static void adoption_begin_scan(struct adoption *a)
 {
     buf_reset(&a->instances);
     a->at = 0;
@@ -417,7 +417,7 @@ static void adoption_look(struct adoption *a)
     else
         dispatch_each_led(a->parts.dispatch, adoption_add_instance, a);
     a->is_looking = true;
-    adoption_go_on(a);
+    adoption_run_next_step(a);
 }
 
 /* ---- reasons to look: a look asks the servers for every turn of the instance that is not told */
@@ -456,7 +456,7 @@ static void adoption_add_led(void *ctx, const char *name)
 }
 
 /* True: this host leads other instances than before. */
-static bool adoption_note_led(struct adoption *a)
+static bool adoption_update_led(struct adoption *a)
 {
     CLEANUP_BUF struct buf before = a->led;
     a->led = (struct buf){0};
@@ -475,9 +475,9 @@ static void adoption_on_timer(void *arg)
     if (a->is_looking || a->is_stopped)
         return;
     const bool is_able = a->link->is_active && work_share_is_loaded(a->parts.work);
-    if (is_able && (adoption_note_led(a) || a->has_reason || !a->has_looked ||
+    if (is_able && (adoption_update_led(a) || a->has_reason || !a->has_looked ||
                     clock_mono_ms() - a->looked_ms >= LOOK_MS))
-        adoption_look(a);
+        adoption_begin_scan(a);
     else
         adoption_pause(a);
 }

@@ -43,7 +43,7 @@ static void begun_turns_pause(struct begun_turns *b, int64_t ms)
         loop_timer_set(b->timer, b->is_late ? 0 : ms);
 }
 
-static void begun_turns_go_on(struct begun_turns *b)
+static void begun_turns_run_next_step(struct begun_turns *b)
 {
     arena_reset(&b->arena);
     if (b->is_stopped || !b->link->is_active)
@@ -95,8 +95,8 @@ static void begun_turns_on_entered(void *ctx, enum journal_status status, const 
         log_write(LOG_WARN, "bus", "turn %s: its agent has begun it, but %s is not configured here",
                   t.id, t.source);
     if (!b->is_stopped)
-        turn_scheduler_look(b->parts.conversations);
-    begun_turns_go_on(b);
+        turn_scheduler_start_ready(b->parts.conversations);
+    begun_turns_run_next_step(b);
 }
 
 static void begun_turns_on_known(void *ctx, enum journal_status status,
@@ -111,7 +111,7 @@ static void begun_turns_on_known(void *ctx, enum journal_status status,
         turn_record_begin(b->parts.journal, b->parts.dispatch, &t, begun_turns_on_entered, b);
     } else {
         begun_turns_remove(b);
-        begun_turns_go_on(b);
+        begun_turns_run_next_step(b);
     }
 }
 
@@ -129,7 +129,7 @@ static void begun_turns_on_found(void *ctx, enum nats_client_result result,
     if (work_order_read(m->data, &b->arena, &b->order) == 0 && bus_stream_is_token(b->order.turn))
         journal_async_look_up(b->parts.journal, b->order.turn, begun_turns_on_known, b);
     else
-        begun_turns_go_on(b);
+        begun_turns_run_next_step(b);
 }
 
 static void begun_turns_find(struct begun_turns *b)
@@ -147,10 +147,10 @@ static void begun_turns_on_timer(void *arg)
     b->is_looking = true;
     b->is_late = false;
     b->sequence = 0;
-    begun_turns_go_on(b);
+    begun_turns_run_next_step(b);
 }
 
-static void begun_turns_look_soon(struct begun_turns *b)
+static void begun_turns_schedule_scan(struct begun_turns *b)
 {
     b->is_late = b->is_looking;
     if (!b->is_looking)
@@ -161,12 +161,12 @@ static void begun_turns_look_soon(struct begun_turns *b)
 static void begun_turns_on_message(void *ctx, const struct nats_client_message *m)
 {
     (void)m;
-    begun_turns_look_soon(ctx);
+    begun_turns_schedule_scan(ctx);
 }
 
 static void begun_turns_on_active(void *ctx)
 {
-    begun_turns_look_soon(ctx);
+    begun_turns_schedule_scan(ctx);
 }
 
 /* ---- its life ---- */

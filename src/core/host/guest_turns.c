@@ -136,7 +136,7 @@ bool guest_turns_end(struct guest_turns *g, const char *instance, const char *tu
     return false;
 }
 
-void guest_turns_leave(struct guest_turns *g, const char *instance, const char *turn)
+void guest_turns_end_without_outcome(struct guest_turns *g, const char *instance, const char *turn)
 {
     struct guest_turn *t, *next;
     for (t = g ? LIST_FIRST(&g->turns) : NULL; t; t = next) {
@@ -152,7 +152,7 @@ void guest_turns_retire(struct guest_turns *g)
     if (!g)
         return;
     g->is_retired = true;
-    guest_turns_leave(g, NULL, NULL);
+    guest_turns_end_without_outcome(g, NULL, NULL);
 }
 
 /* ---- its life ---- */

@@ -41,7 +41,7 @@ bool guest_turns_end(struct guest_turns *g, const char *instance, const char *tu
                      struct str line);
 /* Ends the guest turn without an outcome; the messages of the instance stay as they are. instance
  * NULL: all guest turns. */
-void guest_turns_leave(struct guest_turns *g, const char *instance, const char *turn);
+void guest_turns_end_without_outcome(struct guest_turns *g, const char *instance, const char *turn);
 /* The same for all turns, from now on: the host is about to end. */
 void guest_turns_retire(struct guest_turns *g);
 /* Before the bus is freed. */

@@ -102,7 +102,7 @@ static bool host_leads(void *ctx, const char *instance)
 
 static void host_on_kept(void *ctx, const char *instance, const char *turn, struct str line)
 {
-    host_leading_keep(((const struct host *)ctx)->others.leading, instance, turn, line);
+    host_leading_add_outcome(((const struct host *)ctx)->others.leading, instance, turn, line);
 }
 
 static void host_on_stored(void *ctx, const char *instance, const char *key, const char *text)
@@ -434,7 +434,7 @@ static int host_begin(struct host *s, struct tc_err *err)
     launch_set_owner(s->conf->state_dir);
     make_dispatch(s);
     start_conversations(s);
-    turn_scheduler_hold(s->conversations);
+    turn_scheduler_delay_starts(s->conversations);
     if (host_join_bus(s, err) < 0 ||
         host_recovery_run(s->journal, s->dispatch, s->conversations, s->turnlog, err) < 0)
         return -1;
@@ -568,7 +568,7 @@ void host_close(struct host *s)
     work_hosts_free(s->others.hosts);
     bus_free(s->bus);
     if (s->conversations)
-        turn_scheduler_leave_away(s->conversations);
+        turn_scheduler_detach_remote(s->conversations);
     instance_changes_free(s->changes);
     dispatch_free(s->dispatch, GRACE_MS);
     settings_worker_free(s->settings); /* what it still answers may go to the journal */

@@ -99,8 +99,8 @@ const struct instance_texts *host_leading_get_texts(const struct host_leading *l
     return l ? l->texts : NULL;
 }
 
-void host_leading_keep(struct host_leading *l, const char *instance, const char *turn,
-                       struct str line)
+void host_leading_add_outcome(struct host_leading *l, const char *instance, const char *turn,
+                              struct str line)
 {
     if (l)
         outcome_forwarding_add(l->forwarding, instance, turn, line);

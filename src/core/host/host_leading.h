@@ -23,8 +23,8 @@ bool host_leading_leads(const struct host_leading *l, const char *instance);
 struct instance_leaders *host_leading_get_leaders(const struct host_leading *l);
 const struct instance_texts *host_leading_get_texts(const struct host_leading *l);
 /* As connector_services.kept, stored, remembered, tells and is_adopted. */
-void host_leading_keep(struct host_leading *l, const char *instance, const char *turn,
-                       struct str line);
+void host_leading_add_outcome(struct host_leading *l, const char *instance, const char *turn,
+                              struct str line);
 void host_leading_store(struct host_leading *l, const char *instance, const char *key,
                         const char *text);
 void host_leading_remember(struct host_leading *l, const char *instance, const char *turn,

@@ -53,7 +53,7 @@ struct instance_texts {
     bool is_draining, is_stopped;
 };
 
-static void led_texts_go_on(struct led_texts *l);
+static void led_texts_run_next_step(struct led_texts *l);
 
 static bool led_texts_leads(const struct led_texts *l)
 {
@@ -295,7 +295,7 @@ static void led_texts_on_read(void *ctx, enum nats_client_result result,
         led_texts_set_error(l, true,
                             "cannot read what its previous leader has stored; it starts with the "
                             "texts of this host");
-    led_texts_go_on(l);
+    led_texts_run_next_step(l);
 }
 
 static void led_texts_read(struct led_texts *l)
@@ -327,7 +327,7 @@ static void led_texts_begin_write(struct led_texts *l)
         loop_timer_set(l->timer, BARRIER_MS);
 }
 
-static void led_texts_go_on(struct led_texts *l)
+static void led_texts_run_next_step(struct led_texts *l)
 {
     if (!led_texts_leads(l)) {
         l->done = NULL;
@@ -348,7 +348,7 @@ static void led_texts_on_timer(void *arg)
     struct led_texts *const l = arg;
     if (l->done)
         loop_timer_set(l->timer, l->all->spec.wait_ms < RETRY_MS ? l->all->spec.wait_ms : RETRY_MS);
-    led_texts_go_on(l);
+    led_texts_run_next_step(l);
 }
 
 static void instance_texts_on_active(void *ctx)
@@ -420,7 +420,7 @@ void instance_texts_flush(struct instance_texts *t, const char *instance)
 {
     struct led_texts *const l = t->is_stopped ? NULL : instance_texts_find(t, instance);
     if (l && !l->done)
-        led_texts_go_on(l);
+        led_texts_run_next_step(l);
 }
 
 static bool instance_texts_is_busy(const struct instance_texts *t)

@@ -232,7 +232,7 @@ static struct outcome_known *outcome_forwarding_add_known(struct outcome_forward
     return k;
 }
 
-static void outcome_forwarding_look_at(void *ctx, const struct dispatch_instance *i)
+static void outcome_forwarding_update_known(void *ctx, const struct dispatch_instance *i)
 {
     struct outcome_forwarding *const f = ctx;
     struct outcome_known *const k = i->is_led ? outcome_forwarding_add_known(f, i->name) : NULL;
@@ -250,7 +250,7 @@ void outcome_forwarding_update(struct outcome_forwarding *f)
 {
     if (f->is_stopped)
         return;
-    dispatch_each_instance(f->parts.dispatch, outcome_forwarding_look_at, f);
+    dispatch_each_instance(f->parts.dispatch, outcome_forwarding_update_known, f);
     f->is_full = f->n >= ITEMS_MAX;
     if (f->n && !f->in_flight)
         loop_timer_set(f->timer, 0);
@@ -313,7 +313,7 @@ static void outcome_forwarding_on_admitted(void *ctx, enum journal_status status
     if (memory)
         journal_async_memory_put(t->all->parts.journal, m->instance, m->turn, memory, NULL, NULL);
     if (strcmp(t->origin_turn, m->turn) != 0)
-        guest_turns_leave(t->all->guests, m->instance, t->origin_turn);
+        guest_turns_end_without_outcome(t->all->guests, m->instance, t->origin_turn);
     journal_async_end_turn(t->all->parts.journal,
                            &(struct journal_outcome){.turn = m->turn, .targets = &target, .n = 1},
                            outcome_forwarding_on_stored, t);

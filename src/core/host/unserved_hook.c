@@ -11,7 +11,7 @@ struct unserved_hook {
     bool is_elsewhere;
 };
 
-static void unserved_hook_look(void *ctx, const struct dispatch_instance *i)
+static void unserved_hook_check_instance(void *ctx, const struct dispatch_instance *i)
 {
     struct unserved_hook *const h = ctx;
     const size_t len = strlen(i->name);
@@ -42,6 +42,6 @@ void unserved_hook_answer(const struct dispatch *dispatch, const struct changes 
         httpd_answer_error(request, &starting);
         return;
     }
-    dispatch_each_instance(dispatch, unserved_hook_look, &h);
+    dispatch_each_instance(dispatch, unserved_hook_check_instance, &h);
     httpd_answer_error(request, h.is_elsewhere ? &elsewhere : &unknown);
 }

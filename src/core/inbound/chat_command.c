@@ -105,7 +105,7 @@ static void chat_command_on_cleared(void *ctx, const struct taken_back *t)
 void chat_command_clear_queue(struct inbound *r, struct host_call *a, struct conversation *c)
 {
     if (c)
-        turn_scheduler_take_back(r->spec.conversations, c, chat_command_on_cleared, a);
+        turn_scheduler_withdraw_all(r->spec.conversations, c, chat_command_on_cleared, a);
     else
         chat_command_on_cleared(a, &(struct taken_back){0});
 }

@@ -269,8 +269,8 @@ static void inbound_on_known(void *ctx, const char *session)
 }
 
 /* Whether the conversation is active. Needs no permission, which is checked for each message. */
-static void inbound_look_up(struct inbound *r, struct host_call *a,
-                            const struct conf_instance *inst)
+static void inbound_find_conversation(struct inbound *r, struct host_call *a,
+                                      const struct conf_instance *inst)
 {
     CLEANUP_FREE char *key = inbound_make_key(inst->name, a->chat, a->thread);
     const struct conf_agent *const agent = inbound_agent_of(r, inst, a->chat, a->thread);
@@ -318,7 +318,7 @@ void inbound_handle(struct inbound *r, struct host_call *a)
     else if (inst && a->kind == HOST_CALL_RESEND)
         inbound_resend(r, a, inst);
     else if (inst && a->kind == HOST_CALL_KNOWS_CHAT)
-        inbound_look_up(r, a, inst);
+        inbound_find_conversation(r, a, inst);
     else if (inst && a->kind == HOST_CALL_CHECK_PERMISSION && may_submit(r, inst, a->user, a->chat))
         host_call_complete(a, TC_ACCEPTED, NULL, NULL);
     else if (inst && a->kind == HOST_CALL_SUBMIT &&

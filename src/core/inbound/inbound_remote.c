@@ -75,8 +75,8 @@ static bool inbound_remote_compare(const struct inbound_remote_search *s, const 
     return true;
 }
 
-/* False: found. */
-static bool inbound_remote_look(void *ctx, const struct turnlog_turn *t)
+/* False: found, so the search ends. */
+static bool inbound_remote_match_turn(void *ctx, const struct turnlog_turn *t)
 {
     const struct inbound_remote_search *const s = ctx;
     struct json j;
@@ -94,7 +94,7 @@ bool inbound_remote_find(const struct inbound_remote *r, struct arena *a,
 {
     struct inbound_remote_search s = {.arena = a, .decision = d, .ticket = ticket};
     if (r)
-        turnlog_each_turn(r->turnlog, inbound_remote_look, &s);
+        turnlog_each_turn(r->turnlog, inbound_remote_match_turn, &s);
     return d->turn != NULL;
 }
 

@@ -48,7 +48,8 @@ static bool user_command_has_words(struct str text, const char *words, struct st
     return !*words;
 }
 
-static bool user_command_fits(const struct user_command_row *row, struct str text, struct str *rest)
+static bool user_command_matches(const struct user_command_row *row, struct str text,
+                                 struct str *rest)
 {
     return row->command != COMMAND_NONE && user_command_has_words(text, row->words, rest) &&
            (!rest->len || (*row->arguments && !memchr(rest->p, '\n', rest->len)));
@@ -64,7 +65,7 @@ enum user_command user_command_parse(const char *text, struct buf *argument)
         words = (struct str){words.p + 1, words.len - 1};
     for (size_t i = 0; i < N_ROWS; i++) {
         if ((!marked && rows[i].command != COMMAND_STOP) ||
-            !user_command_fits(&rows[i], words, &rest))
+            !user_command_matches(&rows[i], words, &rest))
             continue;
         buf_add(argument, rest.p, rest.len);
         return rows[i].command;

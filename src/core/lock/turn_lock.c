@@ -91,7 +91,7 @@ static void turn_lock_change(struct turn_locks *l, struct turn_lock *k, enum tur
     l->events->changed(l->ctx, conversation, state);
 }
 
-static void turn_lock_lose(struct turn_locks *l, struct turn_lock *k, const char *why)
+static void turn_lock_report_lost(struct turn_locks *l, struct turn_lock *k, const char *why)
 {
     ASSERT(k->state == TURN_LOCK_HELD);
     CLEANUP_FREE char *conversation = xstrdup(k->conversation);
@@ -148,12 +148,12 @@ static void turn_lock_on_unavailable(struct turn_locks *l, struct turn_lock *k)
         turn_lock_change(l, k, TURN_LOCK_HELD);
         return;
     }
-    if (k->state != TURN_LOCK_AWAY)
+    if (k->state != TURN_LOCK_UNREACHABLE)
         k->away_since_ms = now;
     if (now - k->away_since_ms >= l->wait_ms)
         turn_lock_change(l, k, TURN_LOCK_GIVEN_UP);
     else
-        turn_lock_change(l, k, TURN_LOCK_AWAY);
+        turn_lock_change(l, k, TURN_LOCK_UNREACHABLE);
 }
 
 static void turn_lock_swap_session(struct turn_lock_session *a, struct turn_lock_session *b)
@@ -188,7 +188,7 @@ static void turn_lock_apply_result(struct turn_locks *l, struct turn_lock *k,
     if (q->done)
         turn_lock_apply_grant(l, k, q, sent_ms);
     else if (k->state == TURN_LOCK_HELD)
-        turn_lock_lose(l, k, "another host has taken it");
+        turn_lock_report_lost(l, k, "another host has taken it");
     else
         turn_lock_change(l, k, TURN_LOCK_ELSEWHERE);
 }
@@ -309,7 +309,7 @@ static void turn_lock_expire(struct turn_locks *l)
     struct turn_lock *k = LIST_FIRST(&l->list);
     while (k && !turn_lock_is_alone(l))
         if (k->state == TURN_LOCK_HELD && k->until_ms && now >= k->until_ms) {
-            turn_lock_lose(l, k, "it could not be renewed within store.redis.lock_s");
+            turn_lock_report_lost(l, k, "it could not be renewed within store.redis.lock_s");
             k = LIST_FIRST(&l->list); /* `lost` may have released others */
         } else {
             k = LIST_NEXT(k, next);
@@ -379,7 +379,7 @@ enum turn_lock_state turn_lock_want(struct turn_locks *l, const char *conversati
         return k->state;
     k = xcalloc(1, sizeof *k);
     k->conversation = xstrdup(conversation);
-    k->state = TURN_LOCK_ASKED;
+    k->state = TURN_LOCK_REQUESTED;
     LIST_INSERT_HEAD(&l->list, k, next);
     if (l->host)
         turn_lock_request_due(l);

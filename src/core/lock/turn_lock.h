@@ -18,11 +18,11 @@
 struct turn_locks;
 
 enum turn_lock_state {
-    TURN_LOCK_NONE,      /* not wanted on this host */
-    TURN_LOCK_ASKED,     /* no answer yet */
-    TURN_LOCK_ELSEWHERE, /* another host has it; retried */
-    TURN_LOCK_AWAY,      /* Redis or the bus does not answer; retried */
-    TURN_LOCK_GIVEN_UP,  /* no answer for lock_wait_s; not wanted any more */
+    TURN_LOCK_NONE,        /* not wanted on this host */
+    TURN_LOCK_REQUESTED,   /* no answer yet */
+    TURN_LOCK_ELSEWHERE,   /* another host has it; retried */
+    TURN_LOCK_UNREACHABLE, /* Redis or the bus does not answer; retried */
+    TURN_LOCK_GIVEN_UP,    /* no answer for lock_wait_s; not wanted any more */
     TURN_LOCK_HELD,
 };
 

@@ -88,7 +88,8 @@ static void approvals_remove_at(struct approvals *a, size_t i)
     memmove(a->items + i, a->items + i + 1, (a->n - i) * sizeof *a->items);
 }
 
-static void approvals_forget_kept(struct approvals *a, const struct journal_approval_filter *which)
+static void approvals_delete_stored(struct approvals *a,
+                                    const struct journal_approval_filter *which)
 {
     if (a->journal)
         journal_async_delete_approvals(a->journal, which, NULL, NULL);
@@ -123,7 +124,7 @@ static void approvals_make_room(struct approvals *a)
                   " of agent %s removed: the limit of %d stored approvals is reached",
                   oldest->id, oldest->agent, APPROVALS_MAX);
         if (oldest->scope != APPROVALS_TURN)
-            approvals_forget_kept(a, &(struct journal_approval_filter){.id = oldest->id});
+            approvals_delete_stored(a, &(struct journal_approval_filter){.id = oldest->id});
         approvals_publish(a, oldest, NULL);
         approvals_remove_at(a, 0);
     }
@@ -245,7 +246,7 @@ void approvals_end_session(struct approvals *a, const char *agent, const char *c
             strcmp(a->items[i].where, conversation) == 0)
             approvals_remove_at(a, i);
     if (a->n < had)
-        approvals_forget_kept(
+        approvals_delete_stored(
             a, &(struct journal_approval_filter){.agent = agent, .conv = conversation});
 }
 
@@ -307,7 +308,7 @@ static void approvals_on_shared(void *ctx, const char *key, const char *host, co
         return;
     log_write(LOG_INFO, "host", "approval %" PRId64 " of agent %s was revoked on host \"%s\"",
               known->id, known->agent, host);
-    approvals_forget_kept(a, &(struct journal_approval_filter){.id = known->id});
+    approvals_delete_stored(a, &(struct journal_approval_filter){.id = known->id});
     approvals_remove_at(a, (size_t)(known - a->items));
 }
 

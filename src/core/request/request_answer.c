@@ -148,7 +148,7 @@ static void make_answer(struct request_answer_builder *qs, const char *id)
     buf_add_char(&qs->made, '}');
 }
 
-static void request_answer_look_at(struct request_answer_builder *qs, struct str question)
+static void request_answer_check_question(struct request_answer_builder *qs, struct str question)
 {
     const char *const id = value_text(qs->arena, value_get_last(question, "id"), NULL);
     qs->n++;
@@ -176,7 +176,7 @@ static const char *answers_for(struct arena *a, const struct request *q,
     const char *const questions = q->shown.questions ? q->shown.questions : "[]";
     json_reader_open_array(&j, (struct str){questions, strlen(questions)});
     for (struct str question; json_reader_next_value(&j, &question);)
-        request_answer_look_at(&qs, question);
+        request_answer_check_question(&qs, question);
     if (!d->answers && qs.n == 0)
         make_answer(&qs, "answer");
     const char *const made =

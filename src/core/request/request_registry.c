@@ -122,7 +122,7 @@ static void on_expired(void *arg)
 static void request_registry_report_refused(struct request *q)
 {
     TEXTS_IN(q->turn->spec.language);
-    request_registry_settle(q, REQUEST_ON_TELL, "deny", "host");
+    request_registry_settle(q, REQUEST_ON_REPORT, "deny", "host");
     log_write(LOG_WARN, "host", "turn %s: %s %s is incomplete or too large to be shown; denied",
               q->turn->id, q->kind, q->tool ? q->tool : q->id);
     request_registry_emit_resolved(q, NULL, texts_get(TEXT_DENIED_NOT_SHOWN));
@@ -135,7 +135,7 @@ static void request_registry_report_decided(struct request *q)
         return;
     }
     const char *const decision = q->soon.decision == DIALECT_ALLOW ? "allow" : "deny";
-    request_resolve(q, REQUEST_ON_TELL, &q->soon, decision, q->by);
+    request_resolve(q, REQUEST_ON_REPORT, &q->soon, decision, q->by);
 }
 
 /* The opening events have been delivered. Resolving events may cause further requests. */
@@ -259,7 +259,7 @@ static const char *choices_for(const struct request *q)
 static void open_to_people(struct request *q, struct tc_request *r)
 {
     const int64_t timeout_ms = q->turn->spec.agent->ask_timeout_ms;
-    request_move(q, REQUEST_ON_ASK);
+    request_move(q, REQUEST_ON_PRESENT);
     q->choices = choices_for(q);
     if (timeout_ms > 0) {
         q->expires_ms = q->opened_ms + timeout_ms;

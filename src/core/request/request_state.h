@@ -15,30 +15,30 @@
     STATE(RESOLVED)
 
 #define REQUEST_EVENTS(EVENT) \
-    EVENT(ASK)    /* no rule decides: people are asked */ \
-    EVENT(DECIDE) /* a rule or an earlier answer decides */ \
-    EVENT(REFUSE) /* it cannot be presented to people */ \
-    EVENT(ANSWER) /* by a permitted person */ \
-    EVENT(EXPIRE) /* no answer before the deadline */ \
-    EVENT(TELL)   /* the opening event was delivered: its decision follows */ \
-    EVENT(SETTLE) /* the agent reports that it is settled */ \
-    EVENT(CANCEL) /* the agent no longer waits */
+    EVENT(PRESENT) /* no rule decides: people are asked */ \
+    EVENT(DECIDE)  /* a rule or an earlier answer decides */ \
+    EVENT(REFUSE)  /* it cannot be presented to people */ \
+    EVENT(ANSWER)  /* by a permitted person */ \
+    EVENT(EXPIRE)  /* no answer before the deadline */ \
+    EVENT(REPORT)  /* the opening event was delivered: its decision follows */ \
+    EVENT(SETTLE)  /* the agent reports that it is settled */ \
+    EVENT(CANCEL)  /* the agent no longer waits */
 
 #define REQUEST_TRANSITIONS(ROW) \
-    /*  state    event   next */ \
-    ROW(NEW,     ASK,    OPEN)     \
-    ROW(NEW,     DECIDE, DECIDED)  \
-    ROW(NEW,     REFUSE, REFUSED)  \
-    ROW(OPEN,    ANSWER, RESOLVED) \
-    ROW(OPEN,    EXPIRE, RESOLVED) \
-    ROW(OPEN,    SETTLE, RESOLVED) \
-    ROW(OPEN,    CANCEL, RESOLVED) \
-    ROW(DECIDED, TELL,   RESOLVED) \
-    ROW(DECIDED, SETTLE, RESOLVED) \
-    ROW(DECIDED, CANCEL, RESOLVED) \
-    ROW(REFUSED, TELL,   RESOLVED) \
-    ROW(REFUSED, SETTLE, RESOLVED) \
-    ROW(REFUSED, CANCEL, RESOLVED)
+    /*  state    event    next */ \
+    ROW(NEW,     PRESENT, OPEN)     \
+    ROW(NEW,     DECIDE,  DECIDED)  \
+    ROW(NEW,     REFUSE,  REFUSED)  \
+    ROW(OPEN,    ANSWER,  RESOLVED) \
+    ROW(OPEN,    EXPIRE,  RESOLVED) \
+    ROW(OPEN,    SETTLE,  RESOLVED) \
+    ROW(OPEN,    CANCEL,  RESOLVED) \
+    ROW(DECIDED, REPORT,  RESOLVED) \
+    ROW(DECIDED, SETTLE,  RESOLVED) \
+    ROW(DECIDED, CANCEL,  RESOLVED) \
+    ROW(REFUSED, REPORT,  RESOLVED) \
+    ROW(REFUSED, SETTLE,  RESOLVED) \
+    ROW(REFUSED, CANCEL,  RESOLVED)
 /* clang-format on */
 
 #define REQUEST_STATE_ENUM(name) REQUEST_##name,

@@ -52,7 +52,7 @@ static bool runner_has_room(void *ctx)
     return false;
 }
 
-void runner_look(struct runner *r)
+void runner_pull_orders(struct runner *r)
 {
     struct runner_queue *q;
     if (r->is_stopped)
@@ -258,7 +258,7 @@ void runner_set_conf(struct runner *r, const struct conf *conf)
 
 static void runner_on_drained(void *ctx)
 {
-    runner_look(ctx);
+    runner_pull_orders(ctx);
 }
 
 void runner_drain(struct runner *r, void (*drained)(void *ctx), void *ctx)
@@ -274,7 +274,7 @@ void runner_drain(struct runner *r, void (*drained)(void *ctx), void *ctx)
 void runner_set_aside(struct runner *r, bool is_aside)
 {
     r->is_aside = is_aside;
-    runner_look(r);
+    runner_pull_orders(r);
 }
 
 void runner_stop(struct runner *r)

@@ -36,7 +36,7 @@ struct runner_files_request {
     struct runner_files *files; /* NULL: freed */
 };
 
-static void runner_files_go_on(struct runner_files *f);
+static void runner_files_fetch_next(struct runner_files *f);
 
 /* ---- the end of a file ---- */
 
@@ -81,7 +81,7 @@ static void runner_files_store_part(struct runner_files *f, const struct work_fi
     else if ((int64_t)f->file.len >= reply->size)
         runner_files_end_one(f, NULL);
     else
-        runner_files_go_on(f);
+        runner_files_fetch_next(f);
 }
 
 static const char *runner_files_describe(enum nats_client_result result)
@@ -131,7 +131,7 @@ static void runner_files_request_part(struct runner_files *f)
             f->request);
 }
 
-static void runner_files_go_on(struct runner_files *f)
+static void runner_files_fetch_next(struct runner_files *f)
 {
     if (f->request)
         return;
@@ -147,7 +147,7 @@ static void runner_files_go_on(struct runner_files *f)
 
 static void runner_files_on_timer(void *arg)
 {
-    runner_files_go_on(arg);
+    runner_files_fetch_next(arg);
 }
 
 /* ---- create and free ---- */

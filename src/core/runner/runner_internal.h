@@ -118,6 +118,6 @@ void runner_own_free(struct runner_own *own);
 /* runner_home.c: makes this host the home of the conversation. */
 void runner_store_home(struct runner *r, const char *sessions, const char *conversation);
 /* runner.c: a slot may be free. */
-void runner_look(struct runner *r);
+void runner_pull_orders(struct runner *r);
 
 #endif

@@ -34,7 +34,7 @@
 #define LATE_TRIES 30     /* attempts to send a late result to the gateway */
 #define RESULT_BYTES ((size_t)4 << 10)
 
-static void runner_job_go_on(struct runner_job *job);
+static void runner_job_run_next_step(struct runner_job *job);
 
 static void runner_job_free(struct runner_job *job)
 {
@@ -65,7 +65,7 @@ void runner_job_end(struct runner_job *job)
     if (!job->own)
         bus_queue_finish(r->link, job->ticket, NULL, NULL);
     runner_job_free(job);
-    runner_look(r);
+    runner_pull_orders(r);
 }
 
 static void runner_job_release(struct runner_job *job)
@@ -76,13 +76,13 @@ static void runner_job_release(struct runner_job *job)
         delay *= 2;
     bus_queue_release(r->link, job->ticket, delay < BACK_MAX_MS ? delay : BACK_MAX_MS);
     runner_job_free(job);
-    runner_look(r);
+    runner_pull_orders(r);
 }
 
 static void runner_job_enter(struct runner_job *job, enum runner_job_state state)
 {
     job->state = state;
-    runner_job_go_on(job);
+    runner_job_run_next_step(job);
 }
 
 static void runner_job_retry(struct runner_job *job)
@@ -419,7 +419,7 @@ void runner_job_cut_off(struct runner_job *job)
 
 /* ---- steps ---- */
 
-static void runner_job_go_on(struct runner_job *job)
+static void runner_job_run_next_step(struct runner_job *job)
 {
     if (job->awaits_reply)
         return;
@@ -453,7 +453,7 @@ static void runner_job_on_timer(void *arg)
 {
     struct runner_job *const job = arg;
     if (job->state < JOB_RUN && job->state != JOB_FILES) {
-        runner_job_go_on(job);
+        runner_job_run_next_step(job);
         return;
     }
     loop_timer_set(job->timer, EXTEND_MS);
@@ -481,7 +481,7 @@ void runner_job_resume(struct runner_job *job)
     if (job->state >= JOB_RUN)
         loop_timer_set(job->timer, 0);
     else
-        runner_job_go_on(job);
+        runner_job_run_next_step(job);
 }
 
 /* ---- start ---- */
@@ -543,7 +543,7 @@ void runner_job_begin(struct runner *r, const struct bus_queue_item *item)
     const bool has_slot = is_read && runner_job_has_slot(r, &job->signal);
     if (has_slot && !runs) {
         runner_job_enlist(job);
-        runner_job_go_on(job);
+        runner_job_run_next_step(job);
         return;
     }
     if (runs)

@@ -123,8 +123,8 @@ static void runner_steering_on_settled(void *ctx, const struct conversation *c, 
     if (!g || !runner_steered_is_open(g))
         return;
     g->state = how == DIALECT_TAKEN ? STEERED_ACCEPTED : STEERED_REFUSED;
-    turn_scheduler_tell_turn(r->turns, g->run,
-                             how == DIALECT_TAKEN ? TURNCAST_RUN_TAKEN : TURNCAST_RUN_REFUSED, id);
+    turn_scheduler_emit_notice(
+        r->turns, g->run, how == DIALECT_TAKEN ? TURNCAST_RUN_TAKEN : TURNCAST_RUN_REFUSED, id);
 }
 
 /* The gateway is not informed: at the end of the turn it treats the message as refused. */

@@ -195,7 +195,7 @@ struct bindings_search {
     struct bindings_entry *found;
 };
 
-static void bindings_look_at(const void *node, VISIT visit, void *search)
+static void bindings_check_entry(const void *node, VISIT visit, void *search)
 {
     struct bindings_search *const q = search;
     struct bindings_entry *const e = *(struct bindings_entry *const *)node;
@@ -210,7 +210,7 @@ static void bindings_look_at(const void *node, VISIT visit, void *search)
 static struct bindings_entry *bindings_find_shared(const struct bindings *b, const char *key)
 {
     struct bindings_search search = {.shared_key = key};
-    twalk_r(b->tree, bindings_look_at, &search);
+    twalk_r(b->tree, bindings_check_entry, &search);
     return search.found;
 }
 

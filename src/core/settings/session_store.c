@@ -150,7 +150,7 @@ void session_store_find(struct session_store *s, const char *agent, const char *
 
 /* ---- storing ---- */
 
-static void work_keep(void *arg)
+static void session_store_write_session(void *arg)
 {
     struct session_store_pending *const n = arg;
     const struct session_store *const s = n->sessions;
@@ -175,8 +175,9 @@ static void session_store_drop(struct session_store *s, struct session_store_pen
     session_store_free_pending(n);
 }
 
-/* An older write of the same conversation is pending; writes are executed in order. */
-static void keep_for_later(struct session_store *s, struct session_store_pending *n)
+/* Replaces an older write of the same conversation that is pending; writes are executed in order.
+ */
+static void session_store_queue_write(struct session_store *s, struct session_store_pending *n)
 {
     struct session_store_pending **const older = find_unsaved(s, n->agent, n->conversation);
     if (*older)
@@ -200,13 +201,13 @@ static void session_store_on_refused(struct session_store *s, const struct sessi
     journal_async_kv_put(s->journal, key, NULL, NULL, NULL);
 }
 
-static void done_keep(void *arg)
+static void session_store_on_session_written(void *arg)
 {
     struct session_store_pending *const n = arg;
     if (n->written == SESSION_REFUSED)
         session_store_on_refused(n->sessions, n);
     if (n->written == SESSION_NOT_WRITTEN)
-        keep_for_later(n->sessions, n);
+        session_store_queue_write(n->sessions, n);
     else
         session_store_free_pending(n);
 }
@@ -217,7 +218,8 @@ static void on_back(void *ctx)
     for (struct session_store_pending *n; (n = s->unsaved);) {
         s->unsaved = n->next;
         s->n_unsaved--;
-        settings_worker_submit(s->settings, work_keep, session_store_ignore_late_write, done_keep,
+        settings_worker_submit(s->settings, session_store_write_session,
+                               session_store_ignore_late_write, session_store_on_session_written,
                                n);
     }
 }
@@ -234,7 +236,8 @@ static void share(struct session_store *s, const char *agent, const char *conver
     n->id = xstrdup(id);
     n->fence = fence;
     n->host = s->host;
-    settings_worker_submit(s->settings, work_keep, session_store_ignore_late_write, done_keep, n);
+    settings_worker_submit(s->settings, session_store_write_session,
+                           session_store_ignore_late_write, session_store_on_session_written, n);
 }
 
 void session_store_save(struct session_store *s, const char *agent, const char *conversation,

@@ -29,7 +29,7 @@ static int visibility_sqlite_fail(const struct sql *db, const char *path, const 
 }
 
 /* Schema version; -1 with err. */
-static int64_t look_at_version(struct sql *db, const char *path, struct tc_err *err)
+static int64_t visibility_sqlite_read_version(struct sql *db, const char *path, struct tc_err *err)
 {
     int64_t version = 0;
     if (sql_select_int(db, "pragma user_version", &version) < 0)
@@ -49,7 +49,7 @@ static int open_for_reading(const char *path, struct sql **db, struct tc_err *er
     if (access(path, F_OK) < 0 && errno == ENOENT)
         return 0;
     *db = sql_open(path, &failure, err);
-    const int64_t version = *db ? look_at_version(*db, path, err) : -1;
+    const int64_t version = *db ? visibility_sqlite_read_version(*db, path, err) : -1;
     if (version > 0)
         return 0;
     sql_close(*db);
@@ -90,7 +90,7 @@ int visibility_sqlite_read(const char *dir, const char *agent, struct visibility
 
 static int make_table(struct sql *db, const char *path, struct tc_err *err)
 {
-    const int64_t version = look_at_version(db, path, err);
+    const int64_t version = visibility_sqlite_read_version(db, path, err);
     if (version)
         return version < 0 ? -1 : 0;
     static const char table[] =

@@ -58,7 +58,7 @@ struct shared_settings {
     bool is_reading, awaits_reply, is_known, is_full;
 };
 
-static void shared_go_on(struct shared_key *k);
+static void shared_run_next_step(struct shared_key *k);
 
 /* ---- keys ---- */
 
@@ -165,7 +165,7 @@ static void shared_adopt(struct shared_key *k, const struct shared_entry *other)
     shared_save(k); /* call it when the user has written its value: see shared_user_spec */
 }
 
-static void shared_keep(struct shared_key *k, const struct shared_entry *other)
+static void shared_override_other(struct shared_key *k, const struct shared_entry *other)
 {
     if (k->local.is_changed && !bus_origin_equal(&k->local.base, &other->from))
         log_write(LOG_WARN, "bus",
@@ -176,7 +176,7 @@ static void shared_keep(struct shared_key *k, const struct shared_entry *other)
     k->local.n = other->n >= k->local.n ? other->n + 1 : k->local.n;
     shared_save(k);
     k->is_to_store = true;
-    shared_go_on(k);
+    shared_run_next_step(k);
 }
 
 /* A write whose reply was lost. */
@@ -191,7 +191,7 @@ static void shared_settle_write(struct shared_key *k)
     k->local.is_changed = k->is_to_store = k->is_changed_again;
     k->is_unsure = false;
     shared_save(k);
-    shared_go_on(k);
+    shared_run_next_step(k);
 }
 
 static void shared_compare(struct shared_key *k)
@@ -216,7 +216,7 @@ static void shared_compare(struct shared_key *k)
         shared_adopt(k, &other);
         break;
     case SHARED_KEEP:
-        shared_keep(k, &other);
+        shared_override_other(k, &other);
         break;
     }
 }
@@ -242,7 +242,7 @@ static void shared_on_stored(void *ctx, const struct nats_client_message *m)
         return;
     struct shared_key *const k = shared_find_or_add(s, m->subject + root.len);
     if (k && shared_set_seen(k, m->sequence, m->data))
-        shared_go_on(k);
+        shared_run_next_step(k);
 }
 
 /* ---- reading all ---- */
@@ -256,7 +256,7 @@ static void shared_finish_reading(struct shared_settings *s)
     LIST_FOREACH (k, &s->keys, next) {
         if (k->local.n && !k->seen_revision)
             k->is_to_store = true; /* the servers never had it, or have lost it */
-        shared_go_on(k);
+        shared_run_next_step(k);
     }
     LIST_FOREACH (u, &s->users, next)
         if (u->spec.known)
@@ -329,7 +329,7 @@ static void shared_on_looked(void *ctx, enum nats_client_result result,
         shared_set_seen(k, entry.revision, entry.value);
     else
         k->revision = entry.revision;
-    shared_go_on(k);
+    shared_run_next_step(k);
 }
 
 static void shared_request_version(struct shared_key *k)
@@ -353,7 +353,7 @@ static void shared_on_put(void *ctx, enum nats_client_result result,
     } else if (entry.result == BUS_KV_DONE || entry.result == BUS_KV_CONFLICT) {
         k->is_unsure |= entry.result == BUS_KV_DONE;
         k->is_to_look = true;
-        shared_go_on(k);
+        shared_run_next_step(k);
     } else {
         k->is_unsure |= entry.result == BUS_KV_UNKNOWN;
         k->is_to_look |= entry.result == BUS_KV_UNKNOWN;
@@ -376,7 +376,7 @@ static void shared_store(struct shared_key *k)
 }
 
 /* Next step: read the version on the servers, compare, replace. */
-static void shared_go_on(struct shared_key *k)
+static void shared_run_next_step(struct shared_key *k)
 {
     if (k->awaits_reply || !k->all->link->is_active || !k->all->is_known)
         return;
@@ -395,7 +395,7 @@ static void shared_on_retry(void *arg)
     if (s->is_reading)
         shared_read_on(s);
     LIST_FOREACH (k, &s->keys, next)
-        shared_go_on(k);
+        shared_run_next_step(k);
 }
 
 /* ---- users ---- */
@@ -430,7 +430,7 @@ void shared_put(struct shared_user *u, const char *key, const char *value)
     k->local.n++;
     k->local.is_changed = k->is_to_store = k->is_changed_again = true;
     shared_save(k);
-    shared_go_on(k);
+    shared_run_next_step(k);
 }
 
 void shared_each(struct shared_user *u, void (*each)(void *ctx, const char *key, const char *value),

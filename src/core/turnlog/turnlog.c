@@ -60,7 +60,7 @@ static void free_unwatched(struct turnlog *log)
     }
 }
 
-void turnlog_tell(struct turnlog *log, const struct turnlog_turn *t, bool is_end)
+void turnlog_notify_watchers(struct turnlog *log, const struct turnlog_turn *t, bool is_end)
 {
     log->telling = true;
     for (struct turnlog_watcher *w = log->watchers; w; w = w->next)
@@ -287,20 +287,20 @@ static void turnlog_enter(struct turnlog *log, struct turnlog_entry *e, enum tur
     e->turn.state = state;
     if (turnlog_turn_is_finished(&e->turn) && !e->turn.ended_ms)
         e->turn.ended_ms = now_ms();
-    turnlog_tell(log, &e->turn, false);
+    turnlog_notify_watchers(log, &e->turn, false);
 }
 
 void turnlog_add_waiting(struct turnlog *log, const struct turnlog_spec *spec)
 {
     struct turnlog_entry *const e = turnlog_find_or_make(log, spec);
-    turnlog_remote_take(log, e);
+    turnlog_remote_take_over(log, e);
     turnlog_enter(log, e, TURNLOG_WAITING);
 }
 
 struct turnlog_entry *turnlog_start_turn(struct turnlog *log, const struct turnlog_spec *spec)
 {
     struct turnlog_entry *const e = turnlog_find_or_make(log, spec);
-    turnlog_remote_take(log, e);
+    turnlog_remote_take_over(log, e);
     e->turn.started_ms = spec->started_ms ? spec->started_ms : now_ms();
     turnlog_enter(log, e, TURNLOG_RUNNING);
     return e;
@@ -319,7 +319,7 @@ void turnlog_seal(struct turnlog *log, struct turnlog_entry *e, enum turnlog_sta
     if (e->turn.state != state)
         turnlog_enter(log, e, state);
     if (ends && !e->is_remote)
-        turnlog_tell(log, &e->turn, true);
+        turnlog_notify_watchers(log, &e->turn, true);
     apply_limits(log);
 }
 
@@ -341,7 +341,7 @@ void turnlog_mark_cancelled(struct turnlog *log, const char *id)
         turnlog_seal(log, e, TURNLOG_CANCELLED);
 }
 
-static void turnlog_note_usage(struct turnlog_turn *t, const struct tc_usage *u)
+static void turnlog_record_usage(struct turnlog_turn *t, const struct tc_usage *u)
 {
     const int64_t counts[TURNLOG_TOKENS] = {u->input_tokens, u->output_tokens, u->cache_read_tokens,
                                             u->cache_write_tokens, u->reasoning_tokens};
@@ -359,19 +359,20 @@ static bool turnlog_is_text(enum tc_kind kind)
 }
 
 /* Collects the facts about a turn besides its events. A sub-agent's outcome is not the turn's. */
-static void turnlog_note(struct turnlog *log, struct turnlog_entry *e, const struct event *ev)
+static void turnlog_record_facts(struct turnlog *log, struct turnlog_entry *e,
+                                 const struct event *ev)
 {
     const bool own = !ev->meta.agent && !ev->meta.parent_id;
     if (ev->kind == TC_TOOL_CALL)
         e->turn.tools++;
     if (ev->kind == TC_REQUEST)
-        turnlog_tell(log, &e->turn, false);
+        turnlog_notify_watchers(log, &e->turn, false);
     if (!own)
         return;
     if (turnlog_is_text(ev->kind) && !e->turn.first_ms)
         e->turn.first_ms = (int64_t)(ev->meta.ts * 1000);
     if (ev->kind == TC_USAGE)
-        turnlog_note_usage(&e->turn, &ev->u.usage);
+        turnlog_record_usage(&e->turn, &ev->u.usage);
     if (ev->kind == TC_FINAL)
         turnlog_enter(log, e, TURNLOG_FINAL);
     if (ev->kind == TC_ERROR) {
@@ -406,7 +407,7 @@ void turnlog_append_event(struct turnlog *log, struct turnlog_entry *e, struct s
         e->turn.last_seq = ev->meta.seq;
     if (!e->is_remote) { /* the host of a remote turn reports its state */
         log->added[ev->kind]++;
-        turnlog_note(log, e, ev);
+        turnlog_record_facts(log, e, ev);
     }
     apply_limits(log);
 }
@@ -417,7 +418,7 @@ void turnlog_set_retry(struct turnlog *log, const char *id, const char *retry)
     if (!e)
         return;
     e->turn.spec.retry = arena_strdup(&e->arena, retry);
-    turnlog_tell(log, &e->turn, false);
+    turnlog_notify_watchers(log, &e->turn, false);
 }
 
 void turnlog_set_works(struct turnlog *log, const char *id, bool works)
@@ -426,7 +427,7 @@ void turnlog_set_works(struct turnlog *log, const char *id, bool works)
     if (!e || e->turn.works == works)
         return;
     e->turn.works = works;
-    turnlog_tell(log, &e->turn, false);
+    turnlog_notify_watchers(log, &e->turn, false);
 }
 
 void turnlog_set_late_result(struct turnlog *log, const char *id, const char *text)
@@ -435,7 +436,7 @@ void turnlog_set_late_result(struct turnlog *log, const char *id, const char *te
     if (!e || e->is_remote || e->turn.late_result)
         return;
     e->turn.late_result = arena_strdup(&e->arena, text);
-    turnlog_tell(log, &e->turn, false);
+    turnlog_notify_watchers(log, &e->turn, false);
 }
 
 void turnlog_finish_turn(struct turnlog *log, struct turnlog_entry *e)

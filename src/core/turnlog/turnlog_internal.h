@@ -63,12 +63,12 @@ void turnlog_clear_events(struct turnlog *log, struct turnlog_entry *e);
 /* Seals the turn: no further events. */
 void turnlog_seal(struct turnlog *log, struct turnlog_entry *e, enum turnlog_state state);
 /* Informs the watchers. */
-void turnlog_tell(struct turnlog *log, const struct turnlog_turn *t, bool is_end);
+void turnlog_notify_watchers(struct turnlog *log, const struct turnlog_turn *t, bool is_end);
 /* turnlog_remote.c: the turn has got its first follower, or lost its last one. */
 void turnlog_remote_want(struct turnlog *log, struct turnlog_entry *e);
 void turnlog_remote_unwant(struct turnlog *log, struct turnlog_entry *e);
 /* A turn of another host, or one that was left to it, becomes this one's, and begins anew. */
-void turnlog_remote_take(struct turnlog *log, struct turnlog_entry *e);
+void turnlog_remote_take_over(struct turnlog *log, struct turnlog_entry *e);
 /* Schedules the callbacks of the followers. */
 void turnlog_notify_followers(struct turnlog_entry *e);
 /* Moves all followers to another turn. */

@@ -28,7 +28,7 @@ void turnlog_remote_unwant(struct turnlog *log, struct turnlog_entry *e)
         log->source.unwanted(log->source.ctx, e->turn.spec.id);
 }
 
-void turnlog_remote_take(struct turnlog *log, struct turnlog_entry *e)
+void turnlog_remote_take_over(struct turnlog *log, struct turnlog_entry *e)
 {
     if (!e->is_remote && !e->sealed)
         return;
@@ -103,7 +103,7 @@ void turnlog_put_remote(struct turnlog *log, const struct turnlog_turn *t, uint6
     e->order = order;
     turnlog_remote_copy(e, t);
     turnlog_remote_merge(log, e);
-    turnlog_tell(log, &e->turn, false);
+    turnlog_notify_watchers(log, &e->turn, false);
     if (turnlog_turn_is_finished(t))
         turnlog_seal(log, e, t->state);
 }

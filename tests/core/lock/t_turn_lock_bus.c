@@ -110,7 +110,7 @@ static enum turn_lock_state want(const char *conversation)
 {
     const int64_t end = clock_mono_ms() + DEADLINE_MS;
     turn_lock_want(h.locks, conversation);
-    while (turn_lock_state(h.locks, conversation) == TURN_LOCK_ASKED && clock_mono_ms() < end)
+    while (turn_lock_state(h.locks, conversation) == TURN_LOCK_REQUESTED && clock_mono_ms() < end)
         loop_run_once(h.loop, 20);
     return turn_lock_state(h.locks, conversation);
 }
@@ -123,7 +123,7 @@ static void test_waits(void)
     static char key[] = "new";
     life_begin("1");
     ok(turn_locks_are_on_bus(h.locks), "the locks are on the bus");
-    is_int(want("new"), TURN_LOCK_AWAY, "a conversation that another host may have waits");
+    is_int(want("new"), TURN_LOCK_UNREACHABLE, "a conversation that another host may have waits");
     host_reply_unlocked(&reply, &(struct conversation){.key = key, .n_waiting = 1}, h.locks);
     is_str(reply.p, "Queued until the connection to the other hosts is back.",
            "the notice has the reason");
@@ -131,7 +131,7 @@ static void test_waits(void)
     /* Each of them asks for all that wait once more. */
     want("second");
     want("third");
-    is_int(turn_lock_state(h.locks, "new"), TURN_LOCK_AWAY,
+    is_int(turn_lock_state(h.locks, "new"), TURN_LOCK_UNREACHABLE,
            "the conversation still waits after a day");
     is_int((long)h.changes, 3, "the lock reports no other change");
     life_end();
@@ -155,7 +155,8 @@ static void test_alone(void)
            "a host whose configuration names only itself does not wait");
     hosts_of_agent[1] = other_name;
     turn_locks_set_conf(h.locks, &h.conf);
-    is_int(want("other"), TURN_LOCK_AWAY, "a host whose configuration names another host waits");
+    is_int(want("other"), TURN_LOCK_UNREACHABLE,
+           "a host whose configuration names another host waits");
     hosts_of_agent[0] = hosts_of_agent[1] = NULL;
     turn_locks_set_conf(h.locks, &h.conf);
     is_int(want("later"), TURN_LOCK_HELD,
