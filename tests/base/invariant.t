@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# An assertion of base/invariant.h in a release build: compiled with -O2 -DNDEBUG it still aborts, and
-# says where and why.
+# An assertion of base/invariant.h in a release build: compiled with -O2 -DNDEBUG it still aborts,
+# and prints the place and the condition.
 set -u
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/turncast-invariant.XXXXXX") || exit 99
 trap 'rm -rf "$scratch"' EXIT
@@ -27,13 +27,13 @@ else
 fi
 
 "$scratch/broken" one || printf 'not '
-echo "ok 2 - what holds goes on"
+echo "ok 2 - a true condition does not abort"
 
-# In a shell of its own, which may write of the signal what it likes.
+# In a subshell, whose message about the signal is ignored.
 status=$(sh -c '"$1" 2>"$2"; echo $?' sh "$scratch/broken" "$scratch/said" 2>/dev/null)
 [ "$status" -eq 134 ] || printf 'not '
-echo "ok 3 - what does not aborts"
+echo "ok 3 - a false condition aborts"
 
 grep -q '^turncast: invariant violated at .*broken\.c:5: argc == 2 (process [0-9]*)$' \
     "$scratch/said" || { sed 's/^/# /' "$scratch/said"; printf 'not '; }
-echo "ok 4 - and says where and which condition"
+echo "ok 4 - the message has the place and the condition"

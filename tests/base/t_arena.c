@@ -21,13 +21,13 @@ static void test_alignment(void)
             zero = zero && p[i] == 0;
     }
     ok(aligned, "arena_alloc aligns for any type");
-    ok(zero, "arena_alloc gives zeroed bytes");
-    is_int((long long)a.used, 300 * 299, "used counts what was handed out");
+    ok(zero, "arena_alloc returns zeroed bytes");
+    is_int((long long)a.used, 300 * 299, "used counts the allocated bytes");
     arena_fini(&a);
     ok(!a.head && a.used == 0, "arena_fini leaves an empty arena");
 }
 
-/* Under the address sanitizer a reset frees all, so that what is used after it is found. */
+/* With the address sanitizer a reset frees all blocks, so that a use after the reset is detected. */
 static void test_reset_keeps_one_block(void)
 {
     struct arena a = {0};
@@ -36,13 +36,13 @@ static void test_reset_keeps_one_block(void)
     arena_reset(&a);
     const void *const kept = a.head;
     ok((kept != NULL) == !ASAN_ENABLED, "a reset keeps a block");
-    is_int((long long)a.used, 0, "and forgets what was used");
+    is_int((long long)a.used, 0, "a reset sets used to zero");
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < 100; i++)
             arena_alloc_bytes(&a, 1000);
         arena_reset(&a);
     }
-    ok(a.head == kept, "rounds that fit never allocate again");
+    ok(a.head == kept, "rounds that fit do not allocate again");
     arena_fini(&a);
 }
 
@@ -53,26 +53,25 @@ static void test_reset_drops_huge_blocks(void)
     const void *const small = a.head;
     memset(arena_alloc_bytes(&a, 16 << 20), 'x', 16 << 20);
     arena_reset(&a);
-    ok((a.head == small) == !ASAN_ENABLED,
-       "a block of a huge line is given back, the small one stays");
+    ok((a.head == small) == !ASAN_ENABLED, "a huge block is freed, the small block is kept");
     arena_fini(&a);
     arena_alloc_bytes(&a, 16 << 20);
     arena_reset(&a);
-    ok(a.head == NULL, "nothing stays when all blocks are huge");
-    is_str(arena_strdup(&a, "again"), "again", "and the arena still works");
+    ok(a.head == NULL, "no block is kept when all are huge");
+    is_str(arena_strdup(&a, "again"), "again", "the arena works after the reset");
     arena_fini(&a);
 }
 
 static void test_strings(void)
 {
     struct arena a = {0};
-    is_str(arena_strdup(&a, ""), "", "empty string");
-    is_str(arena_strdup(&a, NULL), NULL, "and none");
+    is_str(arena_strdup(&a, ""), "", "strdup of an empty string");
+    is_str(arena_strdup(&a, NULL), NULL, "strdup of NULL is NULL");
     is_str(arena_strndup(&a, "abcdef", 3), "abc", "strndup cuts");
     is_str(arena_strndup(&a, "ab", 10), "ab", "strndup stops at the NUL");
-    is_str(arena_strndup(&a, NULL, 0), "", "strndup of nothing");
-    is_mem(arena_memdup(&a, "a\0b", 3), 4, "a\0b", 4, "copy does not stop there");
-    is_str(arena_memdup(&a, NULL, 0), "", "copy of nothing");
+    is_str(arena_strndup(&a, NULL, 0), "", "strndup of NULL is an empty string");
+    is_mem(arena_memdup(&a, "a\0b", 3), 4, "a\0b", 4, "memdup does not stop at a NUL");
+    is_str(arena_memdup(&a, NULL, 0), "", "memdup of NULL is an empty string");
     is_str(arena_sprintf(&a, "%d-%s", 42, "x"), "42-x", "sprintf");
     const char *const wide = arena_sprintf(&a, "%9000d", 1);
     is_int((long long)strlen(wide), 9000, "sprintf longer than a block");
@@ -87,10 +86,10 @@ static void test_alloc(void)
     is_str(b, "ab", "xstrndup");
     char *const c = xstrdup("abc");
     is_str(c, "abc", "xstrdup");
-    is_str(xstrdup(NULL), NULL, "xstrdup of none");
+    is_str(xstrdup(NULL), NULL, "xstrdup of NULL is NULL");
     void *const empty = xmalloc(0);
     void *const none = xcalloc(0, 0);
-    ok(empty && none, "a request of nothing is not NULL");
+    ok(empty && none, "an allocation of zero bytes is not NULL");
     char *const grown = xrealloc(c, 100);
     is_str(grown, "abc", "xrealloc keeps the bytes");
     free(a);

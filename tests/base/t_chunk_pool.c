@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tests of base/chunk_pool.h: what shares a chunk, who keeps it, and threads that let go at once.
+ * Tests of base/chunk_pool.h: which allocations share a chunk, how long a chunk is kept, and
+ * releases in several threads at once.
  */
 #include "base/chunk_pool.h"
 
@@ -21,7 +22,7 @@ struct thing {
     char bytes[];
 };
 
-static struct thing *take(struct chunk_pool *s, size_t size)
+static struct thing *new_thing(struct chunk_pool *s, size_t size)
 {
     struct pool_chunk *chunk;
     struct thing *const t = chunk_pool_alloc(s, sizeof *t + size, &chunk);
@@ -46,42 +47,43 @@ static void test_row_shares_chunks(void)
     size_t chunks = 0;
     bool aligned = true, whole = true;
     for (size_t i = 0; i < ROW; i++) {
-        row[i] = take(&s, THING + i % 7);
+        row[i] = new_thing(&s, THING + i % 7);
         chunks += i == 0 || row[i]->chunk != row[i - 1]->chunk;
         aligned = aligned && (uintptr_t)row[i] % _Alignof(max_align_t) == 0;
     }
     chunk_pool_finish(&s);
-    ok(aligned, "each is aligned for any type");
+    ok(aligned, "each allocation is aligned for any type");
     if (ASAN_ENABLED)
         is_int((long long)chunks, ROW,
-               "each is alone where the use of what was freed is looked for");
+               "each allocation has its own chunk when a use after free is to be detected");
     else
-        ok(chunks < ROW / 8, "a row of %d small things takes %zu allocations", (int)ROW, chunks);
+        ok(chunks < ROW / 8, "a row of %d small things needs %zu allocations", (int)ROW, chunks);
     for (size_t i = 0; i < ROW; i++)
         whole = whole && is_whole(row[i]);
-    ok(whole, "none touches another");
+    ok(whole, "no thing overlaps another");
     for (size_t i = 0; i < ROW; i++)
         chunk_pool_release(row[i]->chunk);
 }
 
-/* No more is held than twice what there is, however short the row. */
+/* At most twice the used memory is held, even for a short row. */
 static void test_short_rows(void)
 {
     struct chunk_pool s = {0};
-    const struct thing *const first = take(&s, THING), *const second = take(&s, THING);
-    ok(first->chunk != second->chunk && !s.chunk, "the first of a row are alone");
+    const struct thing *const first = new_thing(&s, THING), *const second = new_thing(&s, THING);
+    ok(first->chunk != second->chunk && !s.chunk,
+       "the first things of a row have chunks of their own");
     chunk_pool_release(first->chunk);
     chunk_pool_release(second->chunk);
 
     struct pool_chunk *chunks[64];
     bool small = true;
     for (size_t i = 0; i < 64; i++) {
-        chunks[i] = take(&s, THING)->chunk;
+        chunks[i] = new_thing(&s, THING)->chunk;
         small = small && s.room <= s.taken && s.room <= SLAB_CHUNK_MAX;
     }
-    ok(small, "room for what comes is never more than what has come");
+    ok(small, "the free space of a chunk is at most the used size");
     chunk_pool_finish(&s);
-    ok(!s.chunk && s.room == 0 && s.taken == 0, "the end of a row holds nothing");
+    ok(!s.chunk && s.room == 0 && s.taken == 0, "no chunk is held after the end of a row");
     for (size_t i = 0; i < 64; i++)
         chunk_pool_release(chunks[i]);
 }
@@ -91,12 +93,13 @@ static void test_big_things(void)
     struct chunk_pool s = {0};
     struct thing *row[64];
     for (size_t i = 0; i < 32; i++)
-        row[i] = take(&s, THING);
+        row[i] = new_thing(&s, THING);
     const struct pool_chunk *const filled = s.chunk;
-    struct thing *const big = take(&s, 1 << 20);
-    ok(big->chunk != filled && s.chunk == filled, "a big thing is alone, and ends no chunk");
+    struct thing *const big = new_thing(&s, 1 << 20);
+    ok(big->chunk != filled && s.chunk == filled,
+       "a big thing has a chunk of its own, and the current chunk goes on");
     for (size_t i = 32; i < 64; i++)
-        row[i] = take(&s, THING);
+        row[i] = new_thing(&s, THING);
     bool whole = is_whole(big);
     chunk_pool_release(big->chunk);
     chunk_pool_finish(&s);
@@ -104,7 +107,7 @@ static void test_big_things(void)
         whole = whole && is_whole(row[i]);
         chunk_pool_release(row[i]->chunk);
     }
-    ok(whole, "and all are as they were made");
+    ok(whole, "all things are unchanged");
 }
 
 static size_t allocated(void)
@@ -112,7 +115,7 @@ static size_t allocated(void)
     return mallinfo2().uordblks;
 }
 
-/* Of a long row every fiftieth is kept. */
+/* Every fiftieth thing of a long row is kept. */
 static void test_kept_things(void)
 {
     enum { ROW = 20000, KEPT = ROW / 50 };
@@ -120,7 +123,7 @@ static void test_kept_things(void)
     struct chunk_pool s = {0};
     const size_t before = allocated();
     for (size_t i = 0; i < ROW; i++) {
-        struct thing *const t = take(&s, THING);
+        struct thing *const t = new_thing(&s, THING);
         if (i % 50)
             chunk_pool_release(t->chunk);
         else
@@ -130,15 +133,15 @@ static void test_kept_things(void)
     bool whole = true;
     const size_t held = allocated() - before;
     if (ASAN_ENABLED || before == 0)
-        skip(1, "the allocator does not tell");
+        skip(1, "the allocator does not report the used size");
     else
-        ok(held <= KEPT * (SLAB_CHUNK_MAX + 64), "%d kept things hold their chunks, %zu bytes",
+        ok(held <= KEPT * (SLAB_CHUNK_MAX + 64), "%d kept things hold only their chunks, %zu bytes",
            (int)KEPT, held);
     for (size_t i = 0; i < KEPT; i++) {
         whole = whole && is_whole(kept[i]);
         chunk_pool_release(kept[i]->chunk);
     }
-    ok(whole, "and are as they were made");
+    ok(whole, "the kept things are unchanged");
 }
 
 /* ---- threads ---- */
@@ -148,7 +151,7 @@ static void test_kept_things(void)
 
 struct crowd {
     struct thing *things[SHARED];
-    _Atomic size_t there; /* things that may be taken */
+    _Atomic size_t there; /* things that are ready */
     bool whole[THREADS];
 };
 
@@ -158,8 +161,8 @@ struct member {
     pthread_t thread;
 };
 
-/* Each lets go of its own while the next ones are made. */
-static void *let_go(void *arg)
+/* Each thread releases its own things while the next ones are made. */
+static void *release_own(void *arg)
 {
     const struct member *const m = arg;
     bool whole = true;
@@ -180,11 +183,11 @@ static void test_threads(void)
     struct chunk_pool s = {0};
     for (size_t i = 0; i < THREADS; i++) {
         members[i] = (struct member){.crowd = &crowd, .number = i};
-        if (pthread_create(&members[i].thread, NULL, let_go, &members[i]) != 0)
+        if (pthread_create(&members[i].thread, NULL, release_own, &members[i]) != 0)
             bail("no threads");
     }
     for (size_t i = 0; i < SHARED; i++) {
-        crowd.things[i] = take(&s, i % 97 ? i % 300 : 5000);
+        crowd.things[i] = new_thing(&s, i % 97 ? i % 300 : 5000);
         crowd.there = i + 1;
         if (i % 200 == 199)
             chunk_pool_finish(&s);
@@ -195,7 +198,7 @@ static void test_threads(void)
         pthread_join(members[i].thread, NULL);
         whole = whole && crowd.whole[i];
     }
-    ok(whole, "threads let go of what they have read, while more is made");
+    ok(whole, "threads release things while more are made");
 }
 
 int main(void)

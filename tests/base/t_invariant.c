@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tests of base/invariant.h: a failed assertion says where and what, and aborts, in every build.
- * This file is compiled with -DNDEBUG. */
+ * Tests of base/invariant.h: a failed assertion prints its place and condition, and aborts, in
+ * every build. This file is compiled with -DNDEBUG. */
 #include "base/invariant.h"
 
 #include <pthread.h>
@@ -22,7 +22,7 @@ struct died {
     char said[1024];
 };
 
-/* What a process says and how it ends that calls fn. */
+/* The output and exit status of a process that calls fn. */
 static struct died run_in_process(void (*fn)(void))
 {
     struct died d = {0};
@@ -106,31 +106,33 @@ static bool aborted(const struct died *d)
 static void test_message(void)
 {
     const struct died d = run_in_process(fail_here);
-    ok(aborted(&d), "a failed assertion aborts, whatever NDEBUG says");
-    has_str(d.said, ASSERT_PREFIX " at ", "it says so");
-    has_str(d.said, "tests/base/t_invariant.c:", "which file and line");
-    has_str(d.said, ": count == 4 (process ", "which condition, which process");
-    ok(d.said[0] && d.said[strlen(d.said) - 1] == '\n', "on one line");
+    ok(aborted(&d), "a failed assertion aborts, even with NDEBUG");
+    has_str(d.said, ASSERT_PREFIX " at ", "the message begins with the standard prefix");
+    has_str(d.said, "tests/base/t_invariant.c:", "the message has the file and line");
+    has_str(d.said, ": count == 4 (process ", "the message has the condition and the process");
+    ok(d.said[0] && d.said[strlen(d.said) - 1] == '\n', "the message is one line");
 }
 
 static void test_places(void)
 {
     struct died d = run_in_process(fail_in_another_thread);
-    ok(aborted(&d) && strstr(d.said, ": none (process "), "in any thread");
+    ok(aborted(&d) && strstr(d.said, ": none (process "),
+       "a failed assertion aborts in any thread");
     d = run_in_process(fail_in_handler);
-    ok(aborted(&d) && strstr(d.said, ": signo == 0 (process "), "in a signal handler");
+    ok(aborted(&d) && strstr(d.said, ": signo == 0 (process "),
+       "a failed assertion aborts in a signal handler");
     d = run_in_process(fail_at_length);
-    ok(aborted(&d), "a condition of any length");
-    has_str(d.said, "ccc (process ", "is cut");
+    ok(aborted(&d), "a long condition aborts");
+    has_str(d.said, "ccc (process ", "a long condition is cut");
     /* An emulator adds a line of its own. */
     const size_t line = strcspn(d.said, "\n");
-    ok(line < 512 && d.said[line] == '\n', "so that the line fits");
+    ok(line < 512 && d.said[line] == '\n', "the line of a long condition fits");
 }
 
 static void test_holds(void)
 {
     const struct died d = run_in_process(hold);
-    ok(WIFEXITED(d.status) && !*d.said, "one that holds evaluates its condition once, silently");
+    ok(WIFEXITED(d.status) && !*d.said, "a true condition is evaluated once, without output");
 }
 
 int main(void)

@@ -11,9 +11,9 @@ static void test_names(void)
     static const char *const others[] = {"",      "ogg",      "a.ogg2", "a.og",   "a.ogg.txt",
                                          "a.txt", "/x.ogg/a", "a.ogg ", "a.ogg)", "file-00ff"};
     for (size_t i = 0; i < sizeof sounds / sizeof *sounds; i++)
-        ok(sound_name_is(sounds[i]), "\"%s\" is sound", sounds[i]);
+        ok(sound_name_is(sounds[i]), "\"%s\" is a sound file", sounds[i]);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        ok(!sound_name_is(others[i]), "\"%s\" is not", others[i]);
+        ok(!sound_name_is(others[i]), "\"%s\" is not a sound file", others[i]);
 }
 
 static void test_types(void)

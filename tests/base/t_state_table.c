@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Tests of base/state_table.h with a door. */
+ * Tests of base/state_table.h with a door as an example. */
 #include "base/state_table.h"
 
 #include <signal.h>
@@ -43,8 +43,8 @@ int main(void)
     plan_lazy();
     table_check(&door, move_door, OPEN, 1);
     is_int(state_table_find(&door, OPEN, PUSH), SHUT, "a possible event has a next state");
-    is_int(state_table_find(&door, OPEN, PULL), -1, "another one has none");
-    ok(aborts(3, PUSH), "there is no such state");
-    ok(aborts(OPEN, 3), "there is no such event");
+    is_int(state_table_find(&door, OPEN, PULL), -1, "an impossible event has no next state");
+    ok(aborts(3, PUSH), "an unknown state aborts");
+    ok(aborts(OPEN, 3), "an unknown event aborts");
     return 0;
 }

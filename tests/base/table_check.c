@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Walks over all states and events; what has to abort does so in a process of its own. */
+ * Checks all pairs of a state and an event; a pair that must abort is checked in a separate
+ * process. */
 #include "base/table_check.h"
 
 #include <signal.h>
@@ -20,7 +21,7 @@ static const struct state_transition *find_row(const struct state_table *t, unsi
     return NULL;
 }
 
-/* What a process says that makes the change, which has to end by SIGABRT; else "". */
+/* The output of a process that makes the change and ends by SIGABRT; "" if it ends otherwise. */
 static const char *said_before_abort(unsigned (*move)(unsigned state, unsigned event),
                                      unsigned state, unsigned event)
 {
@@ -59,7 +60,7 @@ static void check_pairs(const struct state_table *t,
         for (unsigned event = 0; event < t->event_count; event++) {
             const struct state_transition *const row = find_row(t, state, event);
             if (row)
-                is_int(move(state, event), row->next, "%s: %s on %s is followed by %s", t->name,
+                is_int(move(state, event), row->next, "%s: %s on %s leads to %s", t->name,
                        t->states[state], t->events[event], t->states[row->next]);
             else
                 ok(refuses(t, move, state, event), "%s: %s on %s is refused", t->name,
@@ -117,8 +118,8 @@ void table_check(const struct state_table *t, unsigned (*move)(unsigned state, u
            "%s: every state can be reached", t->name);
     for (unsigned i = 0; i < t->state_count; i++)
         fits = fits && has_way_out(t, i) == (i < t->state_count - ends);
-    ok(fits, "%s: all but the last states have a way out", t->name);
+    ok(fits, "%s: all except the final states have a transition", t->name);
     for (unsigned i = 0; i < t->event_count; i++)
         used = used && uses_event(t, i);
-    ok(used, "%s: every event is possible somewhere", t->name);
+    ok(used, "%s: every event is possible in some state", t->name);
 }

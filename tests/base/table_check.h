@@ -5,10 +5,10 @@
 
 #include "base/state_table.h"
 
-/* Every pair of a state and an event: one that is in the table gives its next state, any other
- * aborts and says which it was. `move` is the function that the code uses. The table has no pair
- * twice, every state can be reached from `first`, and the states without a way out are the last
- * `ends` ones. */
+/* Checks every pair of a state and an event: a pair in the table gives its next state, any other
+ * pair aborts with a message that names it. `move` is the function that the code uses. Also checks
+ * that the table has no pair twice, that every state can be reached from `first`, and that the
+ * states without a transition are the last `ends` ones. */
 void table_check(const struct state_table *t, unsigned (*move)(unsigned state, unsigned event),
                  unsigned first, unsigned ends);
 

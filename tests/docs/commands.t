@@ -6,7 +6,7 @@
 
 page=$top/man/turncast.1
 
-# Words of one command's section of the page.
+# Prints the section of a command in the manual page.
 section() {
     awk -v name="$1" '/^\.S[sh] / { inside = ($2 == name) || ($2 " " $3 == name " verify") } inside' \
         "$page"
@@ -26,14 +26,14 @@ while read -r name; do
                 echo "--$option"
         done >"$scratch/missing"
     [ ! -s "$scratch/missing" ]
-    result $? "$name: its options are there"
+    result $? "$name: every option is in the manual page"
     sed 's/^/# /' "$scratch/missing"
-    # And the page has none that the command does not know.
+    # The manual page must not have an option that the command does not know.
     sed -n 's/^\.It Fl [a-zA-Z] , -\([a-z-]*\).*/\1/p' "$scratch/section" | while read -r option; do
         "$build/turncast" "$name" --help | grep -q -- "--$option" || echo "--$option"
     done >"$scratch/invented"
     [ ! -s "$scratch/invented" ]
-    result $? "$name: nothing is invented"
+    result $? "$name: every option in the manual page exists"
     sed 's/^/# /' "$scratch/invented"
 done <"$scratch/names"
 

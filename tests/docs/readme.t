@@ -1,21 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The README's tour, command by command: its output is what is printed there.
+# Runs the tour of the README, command by command, and compares the output with the README.
 . "$(dirname "$0")/../lint/lint.sh"
 [ -x "$build/turncast" ] || { echo "Bail out! there is no $build/turncast"; exit 99; }
 
-# Commands of the tour are comments before the block that shows what they print.
+# The commands of the tour are comments before the block with their output.
 commands() {
     sed -n 's/^<!-- tour: \(.*\) -->$/\1/p' "$top/README.md"
 }
 
-# shown N: the block behind the Nth command.
+# shown N: prints the block after the Nth command.
 shown() {
     awk -v n="$1" '/^<!-- tour: / { i++ } /^```/ { if (inside) inside = 0; else if (i == n && !done) {
         inside = done = 1; next } } inside && i == n' "$top/README.md"
 }
 
-# How long a tool took is different each time.
+# Removes the durations of tools, which differ each time.
 without_times() {
     sed 's/\([( ]\)[0-9.]*m\{0,1\}s)/\1time)/'
 }
@@ -37,7 +37,7 @@ done <"$scratch/commands"
 [ "$n" -ge 3 ]
 result $? "the tour has commands"
 
-# What it names is there.
+# Files and pages that the README names must exist.
 missing_files() {
     grep -o '](\([A-Z]*\.md\))' README.md | tr -d ']()' | while read -r file; do
         [ -f "$file" ] || echo "README.md: no $file"
@@ -48,8 +48,8 @@ missing_files() {
             [ -n "$(find plugins -name "$page")" ] || echo "README.md: no page $page"
     done
 }
-holds "every file and page it names is there" missing_files
-catches "a page that is not there" missing_files 'no page turncast-x.7' README.md <<'C'
+holds "every named file and page exists" missing_files
+catches "a missing page" missing_files 'no page turncast-x.7' README.md <<'C'
 Read `turncast-x(7)`.
 C
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What tools/release accepts and makes, in a repository of its own; the tarball is made by a stand-in.
+# Tests of tools/release in a temporary repository; a fake `make` creates the tarball.
 . "$(dirname "$0")/../lint/lint.sh"
 needs git sha256sum
 
@@ -23,7 +23,7 @@ release() {
     rm -f "$scratch/build"/*
     (cd "$scratch/build" && "$tree/tools/release" 1.2.3 "$@" >"$scratch/said" 2>&1)
 }
-# refused DESCRIPTION PATTERN: nothing is made.
+# refused DESCRIPTION PATTERN: the release must fail with this message, without a tarball.
 refused() {
     ! release touch turncast-1.2.3.tar.xz && grep -q -- "$2" "$scratch/said" &&
         [ ! -e "$scratch/build/turncast-1.2.3.tar.xz" ]
@@ -50,11 +50,11 @@ refused "a tree with a file that is not committed" '?? forgotten'
 rm "$tree/forgotten"
 
 ! release false && [ ! -e "$scratch/build/turncast-1.2.3.tar.xz.sha256" ]
-result $? "a check that fails ends it"
+result $? "a failed check ends the release"
 ! release true && grep -q 'no turncast-1.2.3.tar.xz was made' "$scratch/said"
-result $? "no tarball is an error"
+result $? "a missing tarball is an error"
 release touch turncast-1.2.3.tar.xz
-result $? "a tree that is ready is released"
+result $? "a complete tree is released"
 (cd "$scratch/build" && sha256sum --quiet -c turncast-1.2.3.tar.xz.sha256)
 result $? "the checksum is that of the tarball"
 grep -q 'tag -s v1.2.3' "$scratch/said" && ! in_tree rev-parse --verify v1.2.3

@@ -12,20 +12,20 @@ import tempfile
 SOURCE = pathlib.Path(os.environ["TURNCAST_SRCDIR"])
 TURNCAST = pathlib.Path(os.environ["TURNCAST_BUILDDIR"]) / "turncast"
 INSTANCE = re.compile(r"\s*[\w-]+ *[=:] *\{")
-# What an instance needs beside what a block shows.
+# Options that an instance needs in addition to those of the block.
 FRAME = 'http : {{ listen = "127.0.0.1:8089"; }};\n{agents}plugins : {{ instances : {{\n{text}\n}}; }};\n'
 AGENTS = 'agents : { claude : { command = ["/bin/true"]; }; };\n'
 
 
 def blocks(page):
-    """Literal blocks, as a reader sees them."""
+    """Returns the literal blocks of the page as formatted text."""
     text = re.sub(r'^\.\\".*\n', "", page.read_text(), flags=re.MULTILINE)
     for block in re.findall(r"^\.Bd -literal.*?\n(.*?)^\.Ed", text, re.MULTILINE | re.DOTALL):
         yield block.replace(r"\(dq", '"').replace(r"\&", "").replace(r"\e", "\\")
 
 
 def configuration(block):
-    """The block as a whole configuration; None: it is none."""
+    """Completes the block to a whole configuration; None if the block is not a configuration."""
     if re.match(r"\s*(http|plugins|agents|host|visibility) *[:=]", block):
         return ("" if "agents" in block else AGENTS) + block
     if INSTANCE.match(block) and block.rstrip().endswith("};"):
@@ -33,11 +33,11 @@ def configuration(block):
     return None
 
 
-SECRET = "https://example.org/a-secret-of-the-test"  # may stand for a token, a topic or an address
+SECRET = "https://example.org/a-secret-of-the-test"  # used as a token, a topic or an address
 
 
 def prepare(text, folder):
-    """Makes the files that a configuration names, in the folder. -> the configuration"""
+    """Creates the files that a configuration names in the folder, and returns the configuration."""
     for name in set(re.findall(r'file:([^"\s]+)', text)):
         path = folder / pathlib.Path(name).name
         path.write_text(f"{SECRET}\n")
@@ -50,7 +50,7 @@ def prepare(text, folder):
 
 
 def check(text):
-    """-> the exit status and what was said"""
+    """Returns the exit status and the output of `turncast check`."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         path = folder / "turncast.conf"
@@ -80,7 +80,7 @@ def main():
     number += 1
     status, said = check(FRAME.format(text='ntfy : { topik = "a"; };', agents=AGENTS))
     failed += status == 0
-    print(f"{'not ok' if status == 0 else 'ok'} {number} - a wrong one is noticed")
+    print(f"{'not ok' if status == 0 else 'ok'} {number} - a wrong configuration is reported")
     print(f"1..{number}")
     return failed > 0
 

@@ -22,7 +22,7 @@ WIDTH = 46
 
 
 def received():
-    """The spans of the recording, as a receiver has taken them; and as jsonl has written them to a file."""
+    """Returns the spans of the recording as the receiver got them, and as jsonl wrote them to a file."""
     receiver = Receiver.start()
     with tempfile.TemporaryDirectory() as name:
         config = pathlib.Path(name) / "turncast.conf"
@@ -37,7 +37,7 @@ def received():
 
 
 def ids(spans):
-    """What makes a trace, without times and the resource."""
+    """Returns the spans without times and the resource."""
     return sorted((s["traceId"], s["spanId"], s["parentSpanId"], s["name"]) for s in spans)
 
 
@@ -51,7 +51,7 @@ def row(text, counts):
 
 
 def tree(spans, parent="", depth=0):
-    """A line per span, below its parent, in the order in which they began."""
+    """Returns a line for each span, after its parent, in the order of the start times."""
     lines = []
     for span in sorted((s for s in spans if s["parentSpanId"] == parent), key=lambda s: int(s["startTimeUnixNano"])):
         text = "  " * depth + span["name"]

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Owns what a Matrix client accepts, written without the code that renders: elements, attributes
- * and schemes of the specification's list, nesting of blocks, character references. */
+ * Checks HTML against the rules of Matrix clients, independently of the code that renders:
+ * elements, attributes and schemes of the specification's list, nesting of blocks, character
+ * references. */
 #include "text/html_check.h"
 
 #include <ctype.h>
@@ -8,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define DEPTH_MAX 100 /* of the specification */
+#define DEPTH_MAX 100 /* nesting limit of the specification */
 #define NAME_MAX 16
 
 #define REQUIRE(holds, why)                                                                        \
@@ -23,7 +24,7 @@ struct html_reader {
     unsigned depth;
 };
 
-/* Elements, and those that they must be in ("" for any, or several apart by blanks). */
+/* Elements, and the elements that they must be in ("" for any; several are separated by blanks). */
 static const struct {
     const char *name, *within, *never_within;
 } elements[] = {
@@ -67,12 +68,12 @@ static const char *check_place(const struct html_reader *r, size_t element)
 {
     const char *const within = elements[element].within;
     const char *const parent = r->depth ? r->open[r->depth - 1] : "";
-    REQUIRE(!*within || has_word(within, parent), "an element without the one that it belongs in");
+    REQUIRE(!*within || has_word(within, parent), "an element outside its required parent");
     REQUIRE(!has_word("ul ol table thead tbody tr", parent) || *within,
             "an element in a list or table");
     for (unsigned i = 0; i < r->depth; i++)
         REQUIRE(!has_word(elements[element].never_within, r->open[i]),
-                "an element that must not be there");
+                "an element in a parent that does not permit it");
     return NULL;
 }
 
@@ -103,7 +104,7 @@ static bool is_address(const char *p)
            strncasecmp(p, "mailto:", 7) == 0;
 }
 
-/* Behind the attributes that this element may have; NULL: it has others. */
+/* Returns the position after the permitted attributes of the element; NULL if it has others. */
 static const char *skip_attributes(const char *name, const char *p)
 {
     const char *value = NULL;
@@ -123,7 +124,7 @@ static const char *skip_attributes(const char *name, const char *p)
 static const char *read_end_tag(struct html_reader *r, const char *name)
 {
     REQUIRE(*r->at == '>', "an end tag with attributes");
-    REQUIRE(r->depth > 0 && strcmp(r->open[r->depth - 1], name) == 0, "tags that cross");
+    REQUIRE(r->depth > 0 && strcmp(r->open[r->depth - 1], name) == 0, "tags that overlap");
     r->depth--;
     r->at++;
     return NULL;
@@ -137,7 +138,8 @@ static const char *read_start_tag(struct html_reader *r, const char *name)
     REQUIRE(i < sizeof elements / sizeof elements[0], "an element that is not permitted");
     const char *const wrong = check_place(r, i);
     REQUIRE(!wrong, wrong);
-    REQUIRE(strcmp(name, "a") != 0 || is_address(r->at + strlen(" href=\"")), "another scheme");
+    REQUIRE(strcmp(name, "a") != 0 || is_address(r->at + strlen(" href=\"")),
+            "a scheme that is not permitted");
     r->at = skip_attributes(name, r->at);
     REQUIRE(r->at, "an attribute that is not permitted");
     const bool is_void = strcmp(name, "br") == 0 || strcmp(name, "hr") == 0;

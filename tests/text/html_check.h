@@ -3,7 +3,7 @@
 #ifndef TESTS_HTML_CHECK_H
 #define TESTS_HTML_CHECK_H
 
-/* NULL, or what is wrong (static). */
+/* Returns NULL, or a description of the error (static). */
 const char *html_check(const char *html);
 
 #endif

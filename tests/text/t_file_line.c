@@ -37,12 +37,12 @@ int main(void)
         CLEANUP_BUF struct buf again = {0};
         ok(file_line_read(&f, (struct str){line, strlen(line)}), "%s", line);
         ok(same(f.path, rows[i].path) && same(f.rest, rows[i].rest) && same(f.name, rows[i].name),
-           "  its path, the rest, and the name");
+           "  the path, the rest, and the name are parsed");
         file_line_append(&again, rows[i].path, f.rest);
-        is_str(again.p, line, "  formatted again");
+        is_str(again.p, line, "  the parts are formatted as the same line");
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        ok(!file_line_read(&f, (struct str){others[i], strlen(others[i])}), "no such line: \"%s\"",
-           others[i]);
+        ok(!file_line_read(&f, (struct str){others[i], strlen(others[i])}),
+           "not a file line: \"%s\"", others[i]);
     return 0;
 }

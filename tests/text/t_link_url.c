@@ -55,10 +55,13 @@ int main(void)
     }
     check_clean("http://a.b/c(d)?e=%20&f#g", "http://a.b/c(d)?e=%20&f#g");
     check_clean("http://a.b/ c|d<e>\"f\n", "http://a.b/%20c%7Cd%3Ce%3E%22f%0A");
-    ok(link_url_equals_label("https://a.b/c", STR("https://a.b/c")), "the address is its label");
-    ok(link_url_equals_label("https://a.b/c", STR("a.b/c")), "or without its scheme");
-    ok(link_url_equals_label("mailto:a@b.c", STR("a@b.c")), "or without mailto");
-    ok(!link_url_equals_label("https://evil.example", STR("a.b")), "another address is not");
-    ok(!link_url_equals_label("https://a.b/c", STR("")), "nothing is not");
+    ok(link_url_equals_label("https://a.b/c", STR("https://a.b/c")), "a label that is the address");
+    ok(link_url_equals_label("https://a.b/c", STR("a.b/c")),
+       "a label that is the address without its scheme");
+    ok(link_url_equals_label("mailto:a@b.c", STR("a@b.c")),
+       "a label that is the address without mailto");
+    ok(!link_url_equals_label("https://evil.example", STR("a.b")),
+       "a label that is another address");
+    ok(!link_url_equals_label("https://a.b/c", STR("")), "an empty label");
     return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The promises of texts over random and hostile sources: budgets, nesting, nothing lost. */
+ * Checks the guarantees of text_check.h with random and hostile sources: budgets, nesting, no lost
+ * text. */
 #include <stdlib.h>
 
 #include "tap/tap.h"
@@ -11,7 +12,7 @@ static unsigned next_random(unsigned *state)
     return *state >> 8;
 }
 
-/* What Markdown is made of, whole and broken, and characters of every length. */
+/* Markdown constructs, complete and broken, and characters of every length. */
 static const char *const pieces[] = {
     "word ",
     "a",
@@ -103,10 +104,10 @@ static void test_random(void)
         make_random(&source, seed);
         why = text_check_source((struct str){source.p, source.len});
     }
-    ok(!why, "250 random texts (the last was %u): %s", seed - 1, why ? why : "all promises kept");
+    ok(!why, "250 random texts (the last was %u): %s", seed - 1, why ? why : "all guarantees hold");
 }
 
-/* Every prefix of a text that streams. */
+/* Checks every prefix of a text, as it is streamed. */
 static void test_prefixes(void)
 {
     CLEANUP_BUF struct buf source = {0};
@@ -116,7 +117,7 @@ static void test_prefixes(void)
     size_t n = 0;
     for (; n <= source.len && !why; n += 3)
         why = text_check_source((struct str){source.p, n});
-    ok(!why, "prefixes (the last of %zu bytes): %s", n - 3, why ? why : "all promises kept");
+    ok(!why, "prefixes (the last of %zu bytes): %s", n - 3, why ? why : "all guarantees hold");
 }
 
 static void check_repeated(const char *head, const char *piece, size_t n)
@@ -126,7 +127,7 @@ static void check_repeated(const char *head, const char *piece, size_t n)
     for (; n > 0; n--)
         buf_add_str(&source, piece);
     const char *why = text_check_source((struct str){source.p, source.len});
-    ok(!why, "\"%.8s\" again and again: %s", piece, why ? why : "all promises kept");
+    ok(!why, "\"%.8s\" repeated: %s", piece, why ? why : "all guarantees hold");
 }
 
 static void test_hostile(void)

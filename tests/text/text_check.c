@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the promises of texts, written without the code that keeps them. */
+ * Checks the guarantees of texts, independently of the code that provides them. */
 #include "text/text_check.h"
 
 #include <ctype.h>
@@ -32,14 +32,14 @@ const char *text_check_doc(const struct doc *d)
         REQUIRE(i == 0 || s[-1].start <= s->start, "spans out of order");
         REQUIRE(!outer || (outer < s && outer->start <= s->start && s->end <= outer->end),
                 "span out of its parent");
-        REQUIRE(i == 0 || s[-1].end <= s->start || s[-1].end >= s->end, "spans cross");
+        REQUIRE(i == 0 || s[-1].end <= s->start || s[-1].end >= s->end, "spans overlap");
         REQUIRE(is_char_start(d->text, s->start) && is_char_start(d->text, s->end),
                 "span cuts a character");
     }
     return NULL;
 }
 
-/* Is there a character that begins at this UTF-16 unit, or the end? */
+/* Does a character begin, or the text end, at this UTF-16 unit? */
 static bool is_unit_start(const struct render_output *r, size_t unit)
 {
     size_t at = 0, units = 0, len;
@@ -58,7 +58,7 @@ static bool is_quote(enum render_kind kind)
     return kind == RENDER_QUOTE || kind == RENDER_FOLD;
 }
 
-/* Two entities, a not behind b. */
+/* Checks two entities, a not after b. */
 static const char *check_pair(const struct render_entity *a, const struct render_entity *b)
 {
     const size_t a_end = a->offset + a->length, b_end = b->offset + b->length;
@@ -66,7 +66,7 @@ static const char *check_pair(const struct render_entity *a, const struct render
             "entities out of order");
     if (b->offset >= a_end)
         return NULL;
-    REQUIRE(b_end <= a_end, "entities cross");
+    REQUIRE(b_end <= a_end, "entities overlap");
     REQUIRE(!is_verbatim(a->kind), "an entity in code");
     REQUIRE(!is_verbatim(b->kind) || is_quote(a->kind), "code in an entity");
     REQUIRE(!is_quote(b->kind), "a quote in an entity");
@@ -105,7 +105,7 @@ static bool has_tables(const struct doc *d)
     return false;
 }
 
-/* What Slack would read as more than an address or a label. */
+/* Checks for markup of Slack other than an address or a label. */
 static const char *check_slack(const struct render_output *r)
 {
     for (size_t i = 0; i + 1 < r->text.len; i++)
@@ -113,8 +113,8 @@ static const char *check_slack(const struct render_output *r)
     return NULL;
 }
 
-/* "<" of CommonMark is text or an address; nobody is called by name or number. Only words of the
- * source stand behind "@", so code may hold what looks like a mention: it is not one there. */
+/* "<" of CommonMark is text or an address; nobody is mentioned by name or number. Code may contain
+ * "@" with a name, which is not a mention there. */
 static const char *check_commonmark(const struct doc *d, const struct render_output *r)
 {
     for (size_t i = 0; i < d->count; i++)
@@ -133,8 +133,8 @@ static const char *check_commonmark(const struct doc *d, const struct render_out
 }
 
 struct words {
-    const char *at; /* of what is rendered */
-    bool tags;      /* it has those of HTML */
+    const char *at; /* position in the rendered text */
+    bool tags;      /* the text has HTML tags */
     bool in_marker, lost;
 };
 
@@ -167,7 +167,7 @@ static void words_text(void *arg, struct str run)
             find_letter(w, run.p[i]);
 }
 
-/* Letters and digits of the range are there, in their order. */
+/* Are the letters and digits of the range in the output, in their order? */
 static bool keeps_words(const struct doc *d, struct doc_range r, const struct render_output *out,
                         enum render_form form)
 {
@@ -183,7 +183,7 @@ static const char *check_rendered(const struct doc *d, struct doc_range r,
 {
     REQUIRE(utf8_is_valid(out->text.p, out->text.len), "rendered text is not UTF-8");
     REQUIRE(render_fits_budget(out, &target->budget), "over the budget");
-    /* Cells of several lines stand beside one another on a terminal. */
+    /* On a terminal, cells of several lines are side by side. */
     REQUIRE((target->form == RENDER_TERMINAL && has_tables(d)) ||
                 keeps_words(d, r, out, target->form),
             "words are missing");
@@ -198,7 +198,7 @@ static const char *check_rendered(const struct doc *d, struct doc_range r,
                               target->styled, target->links);
     REQUIRE(out->text.len >= r.to - r.from, "text is missing");
     REQUIRE(has_links(d) || memcmp(out->text.p, d->text.p + r.from, r.to - r.from) == 0,
-            "another text");
+            "the text differs");
     return target->form == RENDER_TELEGRAM ? check_entities(out) : NULL;
 }
 
@@ -210,7 +210,7 @@ static bool is_blank(const char *p, size_t n)
     return true;
 }
 
-/* A grapheme longer than the piece may be cut; so may one that hangs on a blank. */
+/* A grapheme longer than the piece may be cut, and one that begins with a blank. */
 static bool cuts_grapheme(const struct doc *d, struct doc_range r)
 {
     const char *p = d->text.p + r.from;

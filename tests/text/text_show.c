@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how tests see texts. */
+ * Shows texts in a notation for tests. */
 #include "text/text_show.h"
 
 static const char *const names[] = {

@@ -13,14 +13,14 @@ static void test_append(void)
     buf_add_char(&b, 'c');
     buf_add(&b, "d\0e", 3);
     buf_add(&b, NULL, 0);
-    is_mem(b.p, b.len, "abcd\0e", 6, "bytes come in order, NULs among them");
+    is_mem(b.p, b.len, "abcd\0e", 6, "bytes are appended in order, NULs too");
     is_int(b.p[b.len], 0, "NUL-terminated");
     buf_reset(&b);
     is_str(b.p, "", "reset empties");
     buf_printf(&b, "%d|%s", 5, "x");
     is_str(b.p, "5|x", "printf");
     buf_printf(&b, "%500d", 1);
-    is_int((long long)b.len, 503, "printf longer than the room");
+    is_int((long long)b.len, 503, "printf longer than the free space");
 }
 
 static void test_growth(void)
@@ -32,7 +32,7 @@ static void test_growth(void)
         moves += b.cap != cap;
         cap = b.cap;
     }
-    is_int((long long)b.len, 1 << 20, "a megabyte byte by byte");
+    is_int((long long)b.len, 1 << 20, "a megabyte is appended byte by byte");
     ok(moves < 20, "growth doubles: %u moves", moves);
 }
 
@@ -43,7 +43,7 @@ static void test_reserve(void)
     memcpy(buf_reserve(&b, 1000), "yz", 2);
     b.len += 2;
     buf_add_str(&b, "!");
-    is_str(b.p, "xyz!", "the caller adds to len what it wrote");
+    is_str(b.p, "xyz!", "bytes written into the reserved space are kept");
 }
 
 static void test_consume(void)
@@ -53,11 +53,11 @@ static void test_consume(void)
     ok(b.p == NULL && b.len == 0, "consume on an empty buffer");
     buf_add_str(&b, "abcdef");
     buf_consume(&b, 0);
-    is_str(b.p, "abcdef", "consume of nothing");
+    is_str(b.p, "abcdef", "consume of no bytes changes nothing");
     buf_consume(&b, 2);
     is_str(b.p, "cdef", "consume drops the first bytes");
     buf_consume(&b, 99);
-    is_str(b.p, "", "consume of all and more");
+    is_str(b.p, "", "consume of more than all bytes");
 }
 
 static void test_steal(void)
@@ -67,8 +67,8 @@ static void test_steal(void)
     is_str(empty, "", "steal of an empty buffer is an empty string");
     buf_add_str(&b, "gone");
     char *const full = buf_steal(&b);
-    is_str(full, "gone", "steal gives the bytes");
-    ok(b.p == NULL && b.len == 0 && b.cap == 0, "and leaves an empty buffer");
+    is_str(full, "gone", "steal returns the bytes");
+    ok(b.p == NULL && b.len == 0 && b.cap == 0, "steal leaves an empty buffer");
     free(empty);
     free(full);
 }

@@ -4,7 +4,7 @@
 
 #include "tap/tap.h"
 
-/* Plain reading of Unicode 15 table 3-7, to compare with. */
+/* Direct implementation of Unicode 15 table 3-7, for comparison. */
 static bool oracle_is_char(const unsigned char *s, size_t n)
 {
     uint32_t cp = n == 1 ? s[0] : n == 2 ? s[0] & 0x1f : n == 3 ? s[0] & 0x0f : s[0] & 0x07;
@@ -43,7 +43,8 @@ static void test_valid_exhaustive(void)
                 if (a >= 0xf0)
                     four = four && agrees(t, 4) && agrees(u, 4);
             }
-    ok(two && three && four, "all sequences of two, three and four bytes");
+    ok(two && three && four,
+       "all sequences of two, three and four bytes are judged as in the standard");
 }
 
 static void test_valid_long(void)
@@ -55,10 +56,10 @@ static void test_valid_long(void)
         text[at] = (char)0xff;
         prefix = prefix && utf8_valid_prefix(text, sizeof text) == at;
     }
-    ok(prefix, "the prefix ends at a bad byte wherever it is");
-    ok(utf8_is_valid("", 0) && utf8_is_valid(NULL, 0), "nothing is valid");
+    ok(prefix, "the valid prefix ends at an invalid byte at any position");
+    ok(utf8_is_valid("", 0) && utf8_is_valid(NULL, 0), "an empty text is valid");
     ok(utf8_is_valid("a\0b", 3), "NUL is a character");
-    is_int((long long)utf8_valid_prefix("ab\xe2\x82", 4), 2, "a cut character is left out");
+    is_int((long long)utf8_valid_prefix("ab\xe2\x82", 4), 2, "an incomplete character is left out");
 }
 
 static void test_repair(void)
@@ -97,10 +98,10 @@ static void test_encode(void)
         const size_t n = utf8_encode(s, cp);
         same = same && utf8_is_valid(s, n) && utf8_decode(s, n, &len) == cp && len == n;
     }
-    ok(same, "every character encodes, is valid and decodes");
+    ok(same, "every character is encoded, valid and decoded");
     char s[4];
     is_mem(s, utf8_encode(s, 0xd83d), "\xef\xbf\xbd", 3, "a surrogate becomes U+FFFD");
-    is_mem(s, utf8_encode(s, 0x110000), "\xef\xbf\xbd", 3, "so does what is out of range");
+    is_mem(s, utf8_encode(s, 0x110000), "\xef\xbf\xbd", 3, "a number out of range becomes U+FFFD");
 }
 
 static void test_cut(void)
@@ -114,13 +115,13 @@ static void test_cut(void)
         size_t max, cut;
         const char *what;
     } rows[] = {
-        {"hello", 5, 5, "all fits"},
+        {"hello", 5, 5, "the text fits exactly"},
         {"hello", 9, 5, "room to spare"},
         {"hello", 3, 3, "ascii"},
         {"hello", 0, 0, "no room"},
         {"a\xc3\xa4z", 2, 1, "not inside a character"},
         {"xe\xcc\x81z", 2, 1, "not before a combining accent"},
-        {"xe\xcc\x81z", 4, 4, "behind it is fine"},
+        {"xe\xcc\x81z", 4, 4, "after a combining accent"},
         {"x\r\ny", 2, 1, "not between CR and LF"},
         {"x\n\ny", 2, 2, "between two LF"},
         {"x" WOMAN JOINER WOMAN "y", 5, 1, "not before a joiner"},
@@ -152,7 +153,7 @@ static void test_cut_advances(void)
             good = good && cut > 0 && cut <= max && utf8_is_valid(text + at, cut);
             at += cut ? cut : n;
         }
-    ok(good, "cutting on and on ends, in valid pieces of at most max bytes");
+    ok(good, "repeated cutting ends, with valid pieces of at most max bytes");
 }
 
 static void test_next_start(void)
@@ -160,12 +161,13 @@ static void test_next_start(void)
     is_int((long long)utf8_next_start("a\xc3\xa4"
                                       "b",
                                       4, 2),
-           3, "from within a character");
+           3, "from a position within a character");
     is_int((long long)utf8_next_start("a\xc3\xa4"
                                       "b",
                                       4, 1),
-           1, "from its beginning");
-    is_int((long long)utf8_next_start("a\xc3\xa4", 3, 2), 3, "within the last: the end");
+           1, "from the beginning of a character");
+    is_int((long long)utf8_next_start("a\xc3\xa4", 3, 2), 3,
+           "from within the last character: the end");
 }
 
 static void test_copy(void)
@@ -174,14 +176,15 @@ static void test_copy(void)
     utf8_copy_truncated(to, sizeof to, "abc\xc3\xa4\xc3\xa4");
     is_str(to, "abc\xc3\xa4", "a copy is cut between characters");
     utf8_copy_truncated(to, sizeof to, NULL);
-    is_str(to, "", "nothing is copied as an empty text");
+    is_str(to, "", "a copy of NULL is an empty text");
 }
 
 static void test_count(void)
 {
     is_int((long long)utf8_count("", 0), 0, "no character");
-    is_int((long long)utf8_count("ab", 2), 2, "two of a byte");
-    is_int((long long)utf8_count("ä中😀.ä中😀.ä中😀.", 30), 12, "twelve, of up to four bytes");
+    is_int((long long)utf8_count("ab", 2), 2, "two characters of one byte");
+    is_int((long long)utf8_count("ä中😀.ä中😀.ä中😀.", 30), 12,
+           "twelve characters of up to four bytes");
 }
 
 int main(void)

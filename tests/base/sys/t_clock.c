@@ -35,7 +35,7 @@ static void test_format(void)
         clock_format_rfc3339(1795246200 + ms / 1000.0, text);
         exact = exact && memcmp(text, wanted, 25) == 0;
     }
-    ok(exact, "every millisecond prints as itself");
+    ok(exact, "every millisecond is printed exactly");
 }
 
 static void test_real(void)
@@ -44,21 +44,21 @@ static void test_real(void)
     ok(clock_mono_ms() >= before, "monotonic time never goes back");
     const int64_t coarse = clock_mono_coarse_ms(), now = clock_mono_ms();
     ok(coarse <= now && coarse >= before - 1000, "the coarse clock is a little behind");
-    ok(clock_wall_s() > 1600000000, "wall time is today's");
+    ok(clock_wall_s() > 1600000000, "wall time is plausible");
 }
 
 static void test_fake(void)
 {
     clock_fake(1000, 1795246200.5);
-    is_int(clock_mono_ms(), 1000, "monotonic time stands still");
-    is_real(clock_wall_s(), 1795246200.5, "so does the wall");
+    is_int(clock_mono_ms(), 1000, "fake monotonic time does not advance");
+    is_real(clock_wall_s(), 1795246200.5, "fake wall time does not advance");
     clock_fake_advance(2500);
     is_int(clock_mono_ms(), 3500, "advance moves monotonic time");
-    is_real(clock_wall_s(), 1795246203.0, "and the wall");
-    ok(clock_is_fake(), "they are told to stand still");
+    is_real(clock_wall_s(), 1795246203.0, "advance moves wall time");
+    ok(clock_is_fake(), "a fake clock is reported as fake");
     clock_fake_end();
-    ok(!clock_is_fake(), "and to run");
-    ok(clock_wall_s() != 1795246203.0, "unfake brings real time back");
+    ok(!clock_is_fake(), "a real clock is not reported as fake");
+    ok(clock_wall_s() != 1795246203.0, "unfake restores real time");
 }
 
 int main(void)

@@ -10,22 +10,25 @@
 static void test_set(void)
 {
     struct tc_err e;
-    is_int(err_set(&e, "etc/turncast.conf:12", "unknown key \"%s\"", "nane"), -1, "returns -1");
-    is_str(e.place, "etc/turncast.conf:12", "place");
-    is_str(e.text, "unknown key \"nane\"", "text");
-    is_str(err_format(&e), "etc/turncast.conf:12: unknown key \"nane\"", "both as one line");
+    is_int(err_set(&e, "etc/turncast.conf:12", "unknown key \"%s\"", "nane"), -1,
+           "the return value is -1");
+    is_str(e.place, "etc/turncast.conf:12", "the place is stored");
+    is_str(e.text, "unknown key \"nane\"", "the text is stored");
+    is_str(err_format(&e), "etc/turncast.conf:12: unknown key \"nane\"",
+           "place and text are formatted as one line");
     err_set(&e, NULL, "plain");
-    is_str(err_format(&e), "plain", "no place, no colon");
-    is_int(err_set(NULL, "x", "nobody asks"), -1, "NULL is fine");
+    is_str(err_format(&e), "plain", "an error without a place has no colon");
+    is_int(err_set(NULL, "x", "nobody asks"), -1, "NULL instead of an error object is accepted");
 }
 
 static void test_sys(void)
 {
     struct tc_err e;
-    is_int(err_set_errno(&e, ENOENT, "a.so", "cannot open"), -1, "returns -1");
+    is_int(err_set_errno(&e, ENOENT, "a.so", "cannot open"), -1, "the return value is -1");
     is_str(err_format(&e), "a.so: cannot open: No such file or directory",
-           "errno's text goes last");
-    is_int(err_set_errno(NULL, ENOENT, NULL, "x"), -1, "NULL is fine");
+           "the text of errno is last");
+    is_int(err_set_errno(NULL, ENOENT, NULL, "x"), -1,
+           "NULL instead of an error object is accepted");
 }
 
 static void test_long(void)
@@ -37,7 +40,8 @@ static void test_long(void)
     err_set(&e, much, "%s", much);
     is_int((long long)strlen(e.place), sizeof e.place - 1, "a long place is cut");
     is_int((long long)strlen(e.text), sizeof e.text - 1, "a long text is cut");
-    is_int((long long)strlen(err_format(&e)), sizeof e.place + sizeof e.text, "both fit together");
+    is_int((long long)strlen(err_format(&e)), sizeof e.place + sizeof e.text,
+           "a long place and a long text fit together");
     err_set_errno(&e, EACCES, much, "%s", much);
     has_str(e.text, "x: Permission denied", "the reason survives a long text");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A name is found in the first directory that has a file of it that can be run. */
+ * Tests of base/sys/executable.h: a name is found in the first directory with an executable file of
+ * that name. */
 #include "base/sys/executable.h"
 
 #include <stdio.h>
@@ -19,7 +20,7 @@ static void make(const char *dir, const char *name, mode_t mode)
     chmod(path, mode);
 }
 
-static void finds(const char *name, const char *dir, const char *what)
+static void check_found_in(const char *name, const char *dir, const char *what)
 {
     char wanted[700] = "";
     char *const found = executable_find(name, dirs);
@@ -40,19 +41,19 @@ int main(void)
     make(b, "both", 0755);
     make(b, "plain", 0755);
     mkdir(a, 0755);
-    finds("both", a, "the first directory that has it");
-    finds("plain", b, "a file that cannot be run is passed over");
-    finds("a", NULL, "so is a directory");
-    finds("nothing", NULL, "in none of them");
-    finds("", NULL, "no name");
+    check_found_in("both", a, "the first directory with the file");
+    check_found_in("plain", b, "a file that is not executable is skipped");
+    check_found_in("a", NULL, "a directory is skipped");
+    check_found_in("nothing", NULL, "a name in no directory is not found");
+    check_found_in("", NULL, "an empty name is not found");
     char path[700];
     snprintf(path, sizeof path, "%s/both", b);
     char *found = executable_find(path, "/no/such");
-    is_str(found ? found : "", path, "a name with a slash is a file");
+    is_str(found ? found : "", path, "a name with a slash is a path");
     free(found);
     snprintf(path, sizeof path, "%s/plain", a);
     found = executable_find(path, dirs);
-    ok(!found, "which must be executable");
+    ok(!found, "a path that is not executable is not found");
     free(found);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Tests of base/sys/finding.h: how a message is taken apart and put together again. */
+ * Tests of base/sys/finding.h: how a message is split into its parts and formatted from them. */
 #include "base/sys/finding.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static const struct {
     {"a.conf:3", "", "a.conf", 3, NULL, "", NULL},
 };
 
-static void same(const char *got, const char *wanted, const char *what)
+static void check_string(const char *got, const char *wanted, const char *what)
 {
     ok(got && wanted ? strcmp(got, wanted) == 0 : got == wanted, "  %s is %s", what,
        wanted ? wanted : "absent");
@@ -40,14 +40,14 @@ static void test_parts(void)
         CLEANUP_BUF struct buf line = {0}, wanted = {0};
         is_int(findings_add(&f, FINDING_ERROR, rows[i].place, "%s", rows[i].message), -1, "%s",
                rows[i].message);
-        same(f.items[0].file, rows[i].file, "the file");
+        check_string(f.items[0].file, rows[i].file, "the file");
         is_int(f.items[0].line, rows[i].line, "  the line");
-        same(f.items[0].key, rows[i].key, "the key");
-        same(f.items[0].text, rows[i].text, "the text");
-        same(f.items[0].remedy, rows[i].remedy, "the remedy");
+        check_string(f.items[0].key, rows[i].key, "the key");
+        check_string(f.items[0].text, rows[i].text, "the text");
+        check_string(f.items[0].remedy, rows[i].remedy, "the remedy");
         buf_printf(&wanted, "%s%s%s", rows[i].place, *rows[i].place ? ": " : "", rows[i].message);
         finding_format(&line, &f.items[0]);
-        is_str(line.p, wanted.p, "  printed as it was");
+        is_str(line.p, wanted.p, "  is formatted as before");
         findings_fini(&f);
     }
 }
@@ -57,22 +57,22 @@ static void test_list(void)
     struct findings f = {0};
     struct tc_err err = {.text = "as before"};
     CLEANUP_BUF struct buf line = {0};
-    is_int(findings_take_first(&f, &err), 0, "nothing was found");
-    is_str(err.text, "as before", "  and nothing is said");
+    is_int(findings_take_first(&f, &err), 0, "no finding: no error");
+    is_str(err.text, "as before", "  and the error is unchanged");
     findings_add(&f, FINDING_WARNING, "f:9", "k: late; do it");
-    is_int(findings_take_first(&f, &err), 0, "a warning is no error");
+    is_int(findings_take_first(&f, &err), 0, "a warning is not an error");
     findings_add(&f, FINDING_ERROR, "f", "whole");
     findings_add(&f, FINDING_ERROR, "f:20", "second");
     findings_add(&f, FINDING_ERROR, "f:4", "early");
     findings_add(&f, FINDING_OK, "f:4", "beside it");
-    is_int(findings_take_first(&f, &err), -1, "the first error");
-    is_str(err_format(&err), "f: whole", "  is that which was added first");
-    ok(f.errors == 3 && f.warnings == 1 && f.n == 5, "they are counted");
+    is_int(findings_take_first(&f, &err), -1, "an error is returned");
+    is_str(err_format(&err), "f: whole", "  it is the error that was added first");
+    ok(f.errors == 3 && f.warnings == 1 && f.n == 5, "errors and warnings are counted");
     findings_sort(&f);
-    is_str(f.items[0].text, "early", "sorted by line");
-    is_str(f.items[1].text, "beside it", "  in their order");
-    is_str(f.items[3].text, "second", "  to the last");
-    is_str(f.items[4].text, "whole", "  then those of no line");
+    is_str(f.items[0].text, "early", "findings are sorted by line");
+    is_str(f.items[1].text, "beside it", "  findings of one line stay in order");
+    is_str(f.items[3].text, "second", "  the last finding with a line");
+    is_str(f.items[4].text, "whole", "  findings without a line are last");
     finding_format(&line, &f.items[2]);
     is_str(line.p, "f:9: warning: k: late; do it", "a warning is marked");
     findings_fini(&f);
@@ -83,9 +83,9 @@ static void test_items(void)
     struct findings f = {0};
     for (int i = 0; i < 100; i++)
         findings_add_item(&f, &(struct finding){.level = FINDING_OK, .line = i, .text = "t"});
-    ok(f.n == 100, "many");
+    ok(f.n == 100, "100 findings are stored");
     ok(f.items[99].line == 99 && !f.items[99].key && strcmp(f.items[99].text, "t") == 0,
-       "as they were given");
+       "the findings are unchanged");
     findings_fini(&f);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Tests of base/sys/log.h: what lines look like, and that no secret leaves in any spelling. */
+ * Tests of base/sys/log.h: the format of lines, and that a secret is masked in every encoding. */
 #include "base/sys/log.h"
 
 #include <errno.h>
@@ -28,11 +28,11 @@ static const char *logged(void)
 static void test_levels(void)
 {
     ok(log_enabled(LOG_ERR) && log_enabled(LOG_WARN) && !log_enabled(LOG_INFO),
-       "warnings and worse by default");
+       "the default level is warning");
     log_setup(LOG_TEXT, LOG_INFO, pipe_fds[1]);
-    ok(log_enabled(LOG_INFO) && !log_enabled(LOG_DEBUG), "as set up");
+    ok(log_enabled(LOG_INFO) && !log_enabled(LOG_DEBUG), "the level is configured");
     log_write(LOG_DEBUG, "host", "quiet");
-    is_str(logged(), "", "a level above is not written");
+    is_str(logged(), "", "a message above the level is not written");
 }
 
 static void test_text(void)
@@ -48,11 +48,11 @@ static void test_text(void)
            "controls, C1, bidi and line separators are escaped");
     log_write(LOG_INFO, "ho\nst", "\xc3\xa4 \xff \"\\");
     is_str(logged(), "2026-11-21T07:30:00.123Z info ho\\nst: \xc3\xa4 \xef\xbf\xbd \"\\\n",
-           "UTF-8 stays, what is none is replaced, names are escaped");
+           "UTF-8 is kept, invalid bytes are replaced, names are escaped");
     errno = ENOENT;
     log_write(LOG_DEBUG, "host", "open: %m");
-    has_str(logged(), "debug host: open: No such file or directory\n", "%%m works");
-    is_int(errno, ENOENT, "and errno is kept");
+    has_str(logged(), "debug host: open: No such file or directory\n", "%%m is the text of errno");
+    is_int(errno, ENOENT, "errno is unchanged");
 }
 
 static void test_json(void)
@@ -71,7 +71,7 @@ static void test_long(void)
     log_write(LOG_INFO, "host", "%50000d", 1);
     const size_t len = strlen(logged());
     ok(len > 8000 && len < 9000, "a long text is cut");
-    has_str(seen + len - 4, "…\n", "and says so");
+    has_str(seen + len - 4, "…\n", "a cut text ends with an ellipsis");
 }
 
 static void note(void *ctx, enum log_level level, const char *name, const char *text)
@@ -84,21 +84,21 @@ static void test_diverted(void)
     char noted[80] = "";
     log_setup(LOG_TEXT, LOG_ERR, pipe_fds[1]);
     log_divert(note, noted);
-    ok(log_enabled(LOG_DEBUG), "diverted, every level is wanted");
+    ok(log_enabled(LOG_DEBUG), "every level is enabled for a diverted log");
     log_write(LOG_DEBUG, "host", "a\n%s", "xoxb-1234567890-abc");
-    is_str(noted, "7 host a\nxoxb-1234567890-abc", "a message as it is");
-    is_str(logged(), "", "is not written");
+    is_str(noted, "7 host a\nxoxb-1234567890-abc", "a diverted message is not escaped or masked");
+    is_str(logged(), "", "a diverted message is not written");
     log_divert(NULL, NULL);
-    ok(!log_enabled(LOG_WARN), "afterwards as before");
+    ok(!log_enabled(LOG_WARN), "the level is restored after the diversion");
     log_write(LOG_ERR, "host", "back");
-    has_str(logged(), "error host: back", "and written again");
+    has_str(logged(), "error host: back", "messages are written after the diversion");
 }
 
 static void test_lost(void)
 {
     log_setup(LOG_TEXT, LOG_DEBUG, pipe_fds[1]);
     const uint64_t before = log_lost_count();
-    while (log_lost_count() == before) /* nobody reads: the pipe fills up */
+    while (log_lost_count() == before) /* no reader: the pipe fills up */
         log_write(LOG_INFO, "host", "%4000d", 1);
     is_int((long long)(log_lost_count() - before), 1,
            "a line that could not be written is counted");
@@ -137,45 +137,50 @@ static const char *redact(const char *text)
     return out.p ? out.p : "";
 }
 
-/* Two registered it, and one of its parts is a spelling of another. */
+/* The secret is registered twice, and one of its parts is an encoding of another secret. */
 static void test_removed(void)
 {
     log_add_secret(CANARY);
     log_add_secret(CANARY);
     log_add_secret("another-secret");
     log_remove_secret(CANARY);
-    is_str(redact(CANARY), "***", "one registration is left");
+    is_str(redact(CANARY), "***", "a secret with one registration left is masked");
     log_remove_secret(CANARY);
-    is_str(redact(CANARY " another-secret"), CANARY " ***", "then none, and of the others all");
+    is_str(redact(CANARY " another-secret"), CANARY " ***",
+           "a removed secret is not masked, the others are");
     is_str(redact("?k=Can4ry%2Bs%2Fcret%22%5C%25%26&x"), "?k=Can4ry%2Bs%2Fcret%22%5C%25%26&x",
-           "in no spelling");
+           "a removed secret is masked in no encoding");
     log_remove_secret("never registered");
     log_forget_secrets();
 }
 
 static void test_secrets(void)
 {
-    is_str(redact("x " CANARY " y"), "x " CANARY " y", "unknown: untouched");
+    is_str(redact("x " CANARY " y"), "x " CANARY " y", "an unknown secret is not masked");
     log_add_secret(CANARY);
     log_add_secret(CANARY);
-    is_str(redact("x " CANARY " y"), "x *** y", "exact");
-    is_str(redact(CANARY), "***", "all of the text");
-    is_str(redact(CANARY CANARY), "***", "twice in a row");
-    is_str(redact("Can4ry+s/cret\"\\% Can4ry"), "Can4ry+s/cret\"\\% Can4ry", "parts stay");
-    is_str(redact("{\"k\":\"Can4ry+s/cret\\\"\\\\%&\"}"), "{\"k\":\"***\"}", "inside JSON");
-    is_str(redact("?k=Can4ry%2Bs%2Fcret%22%5C%25%26&x"), "?k=***&x", "percent-encoded");
-    is_str(redact("?k=Can4ry%2bs%2fcret%22%5c%25%26&x"), "?k=***&x", "in lower case");
+    is_str(redact("x " CANARY " y"), "x *** y", "a registered secret is masked");
+    is_str(redact(CANARY), "***", "a secret that is the whole text");
+    is_str(redact(CANARY CANARY), "***", "a secret twice in a row");
+    is_str(redact("Can4ry+s/cret\"\\% Can4ry"), "Can4ry+s/cret\"\\% Can4ry",
+           "parts of a secret are not masked");
+    is_str(redact("{\"k\":\"Can4ry+s/cret\\\"\\\\%&\"}"), "{\"k\":\"***\"}",
+           "a secret inside JSON");
+    is_str(redact("?k=Can4ry%2Bs%2Fcret%22%5C%25%26&x"), "?k=***&x", "a percent-encoded secret");
+    is_str(redact("?k=Can4ry%2bs%2fcret%22%5c%25%26&x"), "?k=***&x",
+           "a secret percent-encoded in lower case");
     log_add_secret("short");
-    is_str(redact("short"), "short", "short ones would mask ordinary text");
+    is_str(redact("short"), "short",
+           "a short secret is not masked, since it would mask ordinary text");
     log_add_secret("cret\"\\%&-and-more");
     is_str(redact(CANARY "-and-more!"), "***!", "overlapping secrets are masked whole");
     log_write(LOG_INFO, "host", "%s %8000d %s", CANARY, 1, CANARY);
-    ok(!strstr(logged(), "Can4ry"), "not in a line, nor at its cut");
+    ok(!strstr(logged(), "Can4ry"), "the secret is not in a line, not even where the line is cut");
     log_forget_secrets();
-    is_str(redact(CANARY), CANARY, "forgotten");
+    is_str(redact(CANARY), CANARY, "no secret is masked after all are forgotten");
 }
 
-/* Plain base64 without padding, to compare with. */
+/* Base64 without padding, for comparison. */
 static void base64(const char *in, size_t len, const char *last, char *out)
 {
     static const char abc[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -204,8 +209,9 @@ static void test_base64(void)
             const int len = snprintf(plain, sizeof plain, "%.*s%s:tail", before, "user:", secret);
             base64(plain, (size_t)len, alphabet ? "-_" : "+/", encoded);
             const char *const mask = strstr(redact(encoded), "***");
-            ok(mask, "base64 behind %d bytes, alphabet %d", before, alphabet);
-            ok(strlen(redact(encoded)) + 16 <= strlen(encoded), "all but its edges");
+            ok(mask, "base64 after %d bytes, alphabet %d", before, alphabet);
+            ok(strlen(redact(encoded)) + 16 <= strlen(encoded),
+               "all of the encoded text except its edges is masked");
         }
     log_forget_secrets();
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Tests of text/markdown/markdown.h: what each construct becomes, hostile sources, half a text. */
+ * Tests of text/markdown/markdown.h: how each construct is parsed, hostile sources, incomplete
+ * texts. */
 #include "text/markdown/markdown.h"
 
 #include "tap/tap.h"
 #include "text/text_show.h"
 
-/* As shown by text_show_doc. */
+/* The wanted texts are in the notation of text_show_doc. */
 static const struct {
     const char *what, *source, *wanted;
 } cases[] = {
@@ -71,14 +72,14 @@ static const struct {
     {"a quote in a quote", "> a\n> > b", "{q:a⏎⏎{q:b}}"},
     {"a list in a quote", "> - a\n> - b", "{q:{item:{m1=- :• }a}⏎{item:{m1=- :• }b}}"},
     {"a quote in a list", "- a\n  > b", "{item:{m1=- :• }a⏎{q:b}}"},
-    {"what an item leaves open ends before its quote", "1. *http://a.b*c\n   > d",
+    {"emphasis left open by an item ends before the quote of the item", "1. *http://a.b*c\n   > d",
      "{item:{m1=1. :1. }{i:{a=http://a.b*c:http://a.b*c}}⏎{q:d}}"},
     {"a fence", "```\nx\n```", "{pre:x}"},
     {"a fence with a language", "```python\nx\n\ny\n```", "{pre=python:x⏎⏎y}"},
     {"a fence with more words", "```c title=\"x\"\nx\n```", "{pre=c:x}"},
     {"a fence with a strange language", "```<b>\nx\n```", "{pre:x}"},
     {"a fence of tildes", "~~~sh\n```\n~~~", "{pre=sh:```}"},
-    {"an unclosed fence goes on", "```js\nlet x;\n", "{pre=js:let x;}"},
+    {"an unclosed fence extends to the end", "```js\nlet x;\n", "{pre=js:let x;}"},
     {"an empty fence", "a\n\n```\n```\n\nb", "a⏎⏎b"},
     {"a fence keeps indentation", "```\n  a\n\tb\n```", "{pre:  a⏎    b}"},
     {"a fence with leading lines", "```\n\n\nx\n```", "{pre:⏎⏎x}"},
@@ -143,8 +144,7 @@ static void make_table(struct buf *b, size_t columns, size_t rows, bool full)
     }
 }
 
-/* What comes out of a source that is meant to hurt is bounded; whether it is formatted says if the
- * parser was stopped. */
+/* The document of a hostile source is bounded; `unformatted` says that the parser was stopped. */
 static void check_hostile(const char *what, const struct buf *source, bool unformatted)
 {
     struct arena a = {0};
@@ -197,8 +197,9 @@ static void test_unformatted(void)
     make_table(&source, 10000, 10000, false);
     const struct doc d = markdown_parse(&a, (struct str){source.p, source.len});
     static const char wanted[] = "**b** [l](http://a.b)\n\n|a|a";
-    ok(d.count == 0 && memcmp(d.text.p, wanted, strlen(wanted)) == 0, "stopped: source, cleaned");
-    is_int((long long)d.text.len, (long long)source.len - 4, "all of it");
+    ok(d.count == 0 && memcmp(d.text.p, wanted, strlen(wanted)) == 0,
+       "stopped: the text is the cleaned source");
+    is_int((long long)d.text.len, (long long)source.len - 4, "stopped: the whole source is kept");
 
     const struct doc v = markdown_make_plain(&a, STR("**b**"));
     is_str(v.text.p, "**b**", "verbatim: no Markdown");
@@ -207,7 +208,7 @@ static void test_unformatted(void)
     text_show_doc(&shown, &folded);
     is_str(shown.p, "{fold:a⏎⏎{b:b}}", "folded: in one span");
     const struct doc empty = markdown_parse(&a, (struct str){NULL, 0});
-    ok(empty.text.len == 0 && empty.count == 0 && empty.text.p, "nothing is an empty text");
+    ok(empty.text.len == 0 && empty.count == 0 && empty.text.p, "an empty source is an empty text");
     arena_fini(&a);
 }
 
@@ -232,7 +233,7 @@ static void test_settled(void)
     check_settled("- a\n\n  b\n\nc", 10);
 }
 
-/* However a text grows, what was settled stays as it was. */
+/* The settled beginning of a growing text does not change. */
 static void test_growing(void)
 {
     static const char text[] = "# T\n\nSome **bold\ntext** and `co` [l](http://a.b)\n\n"
@@ -249,8 +250,8 @@ static void test_growing(void)
         grows = grows && settled >= before && settled <= n;
         before = settled;
     }
-    ok(prefix, "what is settled reads as it will in the end");
-    ok(grows && before == sizeof text - 4, "and grows to the last block");
+    ok(prefix, "the settled beginning is parsed as in the whole text");
+    ok(grows && before == sizeof text - 4, "the settled beginning grows to the last block");
     arena_fini(&a);
 }
 

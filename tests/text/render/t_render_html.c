@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Tests of text/render/render_html.c: elements that Matrix permits, pieces that are complete. */
+ * Tests of text/render/render_html.c: permitted elements of Matrix, and complete pieces. */
 #include "tap/tap.h"
 #include "text/html_check.h"
 #include "text/markdown/markdown.h"
@@ -27,7 +27,7 @@ static const struct {
      "<p>me (https://matrix.to/#/@a:b.c)</p>", false},
     {"a link", "[**x**](https://a.b/?p=1&q=2)",
      "<p><a href=\"https://a.b/?p=1&amp;q=2\"><strong>x</strong></a></p>", false},
-    {"an attribute is not ended", "[x](<https://a.b/\"onclick=y>)",
+    {"a quote in an address does not end the attribute", "[x](<https://a.b/\"onclick=y>)",
      "<p><a href=\"https://a.b/%22onclick=y\">x</a></p>", false},
     {"other schemes", "[x](javascript:alert(1)) [y](data:a) [z](mailto:a@b.c)",
      "<p>x (javascript:alert(1)) y (data:a) <a href=\"mailto:a@b.c\">z</a></p>", false},
@@ -38,7 +38,7 @@ static const struct {
     {"a fence", "```py\nx = a < b\n\ny\n```",
      "<pre><code class=\"language-py\">x = a &lt; b⏎⏎y</code></pre>", false},
     {"a fence without a language", "```\nx\n```", "<pre><code>x</code></pre>", false},
-    {"a language that is none", "```a\"b<\nx\n```", "<pre><code>x</code></pre>", false},
+    {"an invalid language is left out", "```a\"b<\nx\n```", "<pre><code>x</code></pre>", false},
     {"lists", "- a\n- b\n  1. c\n  2. d\n- e",
      "<ul><li>a</li><li>b<ol><li>c</li><li>d</li></ol></li><li>e</li></ul>", false},
     {"blocks in an item", "3. a\n\n   b\n\n   ```\n   c\n   ```\n4. d\n\n1) x",
@@ -95,7 +95,7 @@ static void test_constructs(void)
     arena_fini(&a);
 }
 
-/* Elements that reach over the ends of a piece end there, and begin again. */
+/* Elements that extend beyond a piece end at its end, and begin again in the next piece. */
 static void test_ranges(void)
 {
     struct arena a = {0};
@@ -105,18 +105,19 @@ static void test_ranges(void)
     check("the second half", &bold, (struct doc_range){6, 13}, false,
           "<p><strong><a href=\"https://a.b\">o</a> three</strong></p>");
     const struct doc code = markdown_parse(&a, STR("```c\nab\ncd\n```"));
-    check("a fence goes on with its language", &code, (struct doc_range){3, 5}, false,
+    check("a continued fence has its language", &code, (struct doc_range){3, 5}, false,
           "<pre><code class=\"language-c\">cd</code></pre>");
     const struct doc table = markdown_parse(&a, STR("|a|b|\n|---|---|\n|1|2|\n|3|4|"));
     check("rows of a table", &table, (struct doc_range){18, table.text.len}, false,
           "<table><tbody><tr><td>3</td><td>4</td></tr></tbody></table>");
     const struct doc list = markdown_parse(&a, STR("1. one\n\n   two\n   - three\n2. four"));
-    check("an item that goes on has no number again", &list, (struct doc_range){8, list.text.len},
-          false, "<p>two</p><ul><li>three</li></ul><ol start=\"2\"><li>four</li></ol>");
+    check("a continued item has no number", &list, (struct doc_range){8, list.text.len}, false,
+          "<p>two</p><ul><li>three</li></ul><ol start=\"2\"><li>four</li></ol>");
     arena_fini(&a);
 }
 
-/* What is rendered of a settled beginning stays, but for the ends of what may still go on. */
+/* The rendered text of a settled beginning does not change, except the end tags of blocks that may
+ * continue. */
 static void test_settled(enum render_form form)
 {
     static const char source[] = "# T\n\na **b**\nc\n\n- x\n- y\n\n  z\n\n```c\nd\n\ne\n```\n\n"
@@ -137,13 +138,13 @@ static void test_settled(enum render_form form)
             len = (size_t)(end - part.text.p);
         same = same && (len == 0 || memcmp(part.text.p, whole.text.p, len) == 0);
     }
-    ok(same, "form %d: what is settled stays as it is", (int)form);
+    ok(same, "form %d: the settled beginning is unchanged", (int)form);
     rendered_fini(&whole);
     rendered_fini(&part);
     arena_fini(&a);
 }
 
-/* Blocks nested as deeply as they come leave room for text. */
+/* Deeply nested blocks leave room for text. */
 static void test_deep(void)
 {
     static const struct render_target small = {.form = RENDER_HTML, .budget = {.units = 128}};
@@ -154,8 +155,9 @@ static void test_deep(void)
     buf_add_str(&source, "**deep ~~[text](https://a.b/cccccccccc)~~**");
     const struct doc d = markdown_parse(&a, (struct str){source.p, source.len});
     const char *const wrong = text_check_split(&d, &small);
-    ok(!wrong, "60 blocks in one another: %s", wrong ? wrong : "within the limit");
-    ok(split_doc(&a, &d, &small).count < 12, "and not a character per message");
+    ok(!wrong, "60 nested blocks: %s", wrong ? wrong : "within the limit");
+    ok(split_doc(&a, &d, &small).count < 12,
+       "60 nested blocks are not split into single characters");
     arena_fini(&a);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Tests of both markups that Slack gets, and of CommonMark: R14, nothing in a text mentions
- * anybody. */
+ * Tests of both markups for Slack, and of CommonMark; no text mentions anybody (R14). */
 #include "tap/tap.h"
 #include "text/markdown/markdown.h"
 #include "text/text_show.h"
@@ -14,8 +13,8 @@ static const struct {
     {"styles", "**b** *i* ~~s~~ `c`", "*b* _i_ ~s~ `c`", "**b** *i* ~~s~~ `c`"},
     {"nested styles", "**b *bi* b**", "*b* *_bi_* *b*", "**b** ***bi*** **b**"},
     {"styles in a word", "un**believ**able", "un" J "*believ*" J "able", "un**believ**able"},
-    {"styles that meet", "**a***b*", "*a*" J "_b_", "**a**" J "*b*"},
-    {"blanks stay outside", "**a ~~b ~~c**", "*a ~~b ~~c*", "**a \\~\\~b \\~\\~c**"},
+    {"adjacent styles", "**a***b*", "*a*" J "_b_", "**a**" J "*b*"},
+    {"blanks stay outside styles", "**a ~~b ~~c**", "*a ~~b ~~c*", "**a \\~\\~b \\~\\~c**"},
     {"bold over two lines", "**a\nb**", "*a*⏎*b*", "**a**⏎**b**"},
     {"escapes", "a < b & c > d", "a &lt; b &amp; c &gt; d", "a &lt; b &amp; c &gt; d"},
     {"R14: mentions of everybody are disabled", "@here @Channel x@everyone <!here> <!channel>",
@@ -43,14 +42,14 @@ static const struct {
     {"a bare address", "https://a.b/x_y?a&b", "<https://a.b/x_y?a&amp;b>", "<https://a.b/x_y?a&b>"},
     {"R10: an address that contains marks of style", "https://a.b/__x__/c_d",
      "<https://a.b/__x__/c_d>", "<https://a.b/__x__/c_d>"},
-    {"an address Slack has no link for", "[x](tg://resolve?domain=y)", "x (tg://resolve?domain=y)",
+    {"an address that Slack cannot link", "[x](tg://resolve?domain=y)", "x (tg://resolve?domain=y)",
      "x (tg://resolve?domain=y)"},
-    {"an address that is none", "[x](doc/a_b.md)", "x (doc/a_b.md)", "x (doc/a_b.md)"},
+    {"a relative address", "[x](doc/a_b.md)", "x (doc/a_b.md)", "x (doc/a_b.md)"},
     {"a mail address", "<a@b.c>", "<mailto:a@b.c|a@b.c>", "[a@b.c](mailto:a@b.c)"},
     {"a heading", "## T *i* `c`", "*T* *_i_* *`c`*", "## T *i* `c`"},
     {"an underlined heading of two lines", "a\nb\n===", "*a*⏎*b*", "# a b"},
     {"code with a backtick", "`` a`b ``", "`aˋb`", "`` a`b ``"},
-    {"two codes that meet", "`a`**`b`**", "`a`" J "*`b`*", "`a`" J "**`b`**"},
+    {"adjacent inline code", "`a`**`b`**", "`a`" J "*`b`*", "`a`" J "**`b`**"},
     {"a fence", "```py\nx = a < b\n```", "```⏎x = a &lt; b⏎```", "```py⏎x = a &lt; b⏎```"},
     {"a fence around a fence", "````\n```\nx\n```\n````", "```⏎``" J "`⏎x⏎``" J "`⏎```",
      "````⏎```⏎x⏎```⏎````"},
@@ -87,11 +86,11 @@ static const struct {
      "a \\< b & c > d \\&copy; \\&copy \"q\"", false},
     {"R14: mentions of everybody are disabled", "@here @Everyone x@here @you",
      "\\@" J "here \\@" J "Everyone x\\@" J "here @you", false},
-    {"R14: mentions of one", "<@123> <@!5> <@&7> <#1> a@b.c",
+    {"R14: mentions of one person or channel", "<@123> <@!5> <@&7> <#1> a@b.c",
      "\\<\\@" J "123> \\<\\@" J "!5> \\<\\@" J "\\&7> \\<#1> a@b.c", false},
     {"R14: a mention in two parts", "@[here](x.md) @he[re](y) @**everyone**",
      "\\@" J "here (x.md) \\@" J "here (y) \\@" J "**everyone**", false},
-    {"code is not read", "`@here <@1>`\n\n```\n<@1> & @here\n```",
+    {"code is not escaped", "`@here <@1>`\n\n```\n<@1> & @here\n```",
      "`@here <@1>`⏎⏎```⏎<@1> & @here⏎```", false},
     {"a fence around a fence", "````md\n```\nx\n```\n````", "```md⏎``" J "`⏎x⏎``" J "`⏎```", false},
     {"code with a backtick", "`` a`b ``", "`` a`b ``", false},
@@ -149,7 +148,7 @@ static void test_commonmark(void)
         check_commonmark(commonmark[i].what, &d, commonmark[i].plain, commonmark[i].wanted);
     }
     const struct doc plain = markdown_make_plain(&a, STR("  1. x\n    - y\n\tz"));
-    check_commonmark("verbatim blanks are no code", &plain, false,
+    check_commonmark("verbatim blanks are not code", &plain, false,
                      "\xc2\xa0\xc2\xa0"
                      "1\\. x⏎\xc2\xa0\xc2\xa0\xc2\xa0\xc2\xa0\\- y⏎\xc2\xa0z");
     arena_fini(&a);
@@ -174,17 +173,21 @@ static void test_ranges(void)
     const struct doc code = markdown_parse(&a, STR("```c\nab\ncd\n```"));
     check("the first part of a fence", &code, (struct doc_range){0, 2}, RENDER_MARKDOWN,
           "```c⏎ab⏎```");
-    check("the second part", &code, (struct doc_range){3, 5}, RENDER_MARKDOWN, "```c⏎cd⏎```");
-    check("the second part", &code, (struct doc_range){3, 5}, RENDER_MRKDWN, "```⏎cd⏎```");
+    check("the second part of a fence", &code, (struct doc_range){3, 5}, RENDER_MARKDOWN,
+          "```c⏎cd⏎```");
+    check("the second part of a fence", &code, (struct doc_range){3, 5}, RENDER_MRKDWN,
+          "```⏎cd⏎```");
     const struct doc table = markdown_parse(&a, STR("|a|b|\n|---|---|\n|1|2|\n|3|4|"));
     check("a part of a table is lines", &table, (struct doc_range){0, 17}, RENDER_MARKDOWN,
           "```⏎a | b⏎--+--⏎1 | 2⏎```");
     const struct doc item = markdown_parse(&a, STR("- one\n\n  two\n  - three"));
-    check("an item that goes on is not indented", &item, (struct doc_range){9, item.text.len},
+    check("a continued item is not indented", &item, (struct doc_range){9, item.text.len},
           RENDER_MARKDOWN, "two⏎- three");
     const struct doc link = markdown_parse(&a, STR("[one two](https://a.b)"));
-    check("half a label", &link, (struct doc_range){0, 3}, RENDER_MRKDWN, "<https://a.b|one>");
-    check("the other half", &link, (struct doc_range){4, 7}, RENDER_MARKDOWN, "[two](https://a.b)");
+    check("the first half of a label", &link, (struct doc_range){0, 3}, RENDER_MRKDWN,
+          "<https://a.b|one>");
+    check("the second half of a label", &link, (struct doc_range){4, 7}, RENDER_MARKDOWN,
+          "[two](https://a.b)");
     arena_fini(&a);
 }
 
@@ -197,7 +200,7 @@ static void test_folded(void)
     arena_fini(&a);
 }
 
-/* What the markdown block gets reads as the text it was made from. */
+/* The text of a markdown block is parsed again as the original text. */
 static void test_round_trip(void)
 {
     static const char source[] =
@@ -211,9 +214,9 @@ static void test_round_trip(void)
     const struct doc d = markdown_parse(&a, STR(source));
     render_doc(&once, &d, (struct doc_range){0, d.text.len}, &markdown);
     const struct doc again = markdown_parse(&a, (struct str){once.text.p, once.text.len});
-    is_str(again.text.p, d.text.p, "the same text");
+    is_str(again.text.p, d.text.p, "the text is the same after a round trip");
     render_doc(&twice, &again, (struct doc_range){0, again.text.len}, &markdown);
-    is_str(twice.text.p, once.text.p, "and the same Markdown of it");
+    is_str(twice.text.p, once.text.p, "the Markdown is the same after a round trip");
     rendered_fini(&once);
     rendered_fini(&twice);
     arena_fini(&a);

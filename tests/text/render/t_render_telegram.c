@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Tests of the text and entities that Telegram gets, and of plain text. */
+ * Tests of text and entities for Telegram, and of plain text. */
 #include "tap/tap.h"
 #include "text/markdown/markdown.h"
 #include "text/text_show.h"
 
-/* As shown by text_show_rendered. */
+/* The wanted texts are in the notation of text_show_rendered. */
 static const struct {
     const char *what, *source, *wanted;
 } cases[] = {
@@ -12,13 +12,14 @@ static const struct {
     {"styles", "**b** *i* ~~s~~ `c`", "b i s c bold@0+1 italic@2+1 strikethrough@4+1 code@6+1"},
     {"units are UTF-16", "😀 **é😀**", "😀 é😀 bold@3+3"},
     {"a heading is bold", "# T *i*", "T i bold@0+3 italic@2+1"},
-    {"nothing is around code", "**a `b` c**", "a b c bold@0+2 code@2+1 bold@3+2"},
+    {"no style contains code", "**a `b` c**", "a b c bold@0+2 code@2+1 bold@3+2"},
     {"code in a heading", "# a `b`", "a b bold@0+2 code@2+1"},
     {"code alone in bold", "**`x`**", "x code@0+1"},
-    {"code in a link is the link's", "[`f()`](https://a.b)", "f() text_link@0+3=https://a.b"},
+    {"code in a link is only a link", "[`f()`](https://a.b)", "f() text_link@0+3=https://a.b"},
     {"bold in a link", "[**x** y](https://a.b)", "x y text_link@0+3=https://a.b bold@0+1"},
     {"a link in bold", "**x [y](https://a.b)**", "x y bold@0+3 text_link@2+1=https://a.b"},
-    {"an address the server refuses", "[x](http://localhost:3000)", "x (http://localhost:3000)"},
+    {"an address that the server refuses", "[x](http://localhost:3000)",
+     "x (http://localhost:3000)"},
     {"a relative address", "[x](doc/a.md)", "x (doc/a.md)"},
     {"mailto is refused", "[x](mailto:a@b.c)", "x (mailto:a@b.c)"},
     {"a mail address is text", "<a@b.c>", "a@b.c"},
@@ -60,24 +61,26 @@ static void test_constructs(void)
     }
 }
 
-/* Spans that reach over the ends of a piece end there. */
+/* Spans that extend beyond a piece end at its end. */
 static void test_ranges(void)
 {
     static const struct render_target telegram = {.form = RENDER_TELEGRAM};
     struct arena a = {0};
     const struct doc d = markdown_parse(&a, STR("**one [two](https://a.b) three**"));
-    check("first half", &d, (struct doc_range){0, 6}, &telegram,
+    check("the first half", &d, (struct doc_range){0, 6}, &telegram,
           "one tw bold@0+6 text_link@4+2=https://a.b");
-    check("second half", &d, (struct doc_range){6, 13}, &telegram,
+    check("the second half", &d, (struct doc_range){6, 13}, &telegram,
           "o three bold@0+7 text_link@0+1=https://a.b");
     check("between", &d, (struct doc_range){5, 6}, &telegram,
           "w text_link@0+1=https://a.b bold@0+1");
     const struct doc code = markdown_parse(&a, STR("```c\nab\ncd\n```"));
-    check("a fence goes on with its language", &code, (struct doc_range){3, 5}, &telegram,
+    check("a continued fence has its language", &code, (struct doc_range){3, 5}, &telegram,
           "cd pre@0+2=c");
     const struct doc refused = markdown_parse(&a, STR("[label](http://h)"));
-    check("no address before the end", &refused, (struct doc_range){0, 3}, &telegram, "lab");
-    check("the address at the end", &refused, (struct doc_range){3, 5}, &telegram, "el (http://h)");
+    check("a refused address is not in the first part", &refused, (struct doc_range){0, 3},
+          &telegram, "lab");
+    check("a refused address is at the end of the label", &refused, (struct doc_range){3, 5},
+          &telegram, "el (http://h)");
     arena_fini(&a);
 }
 
@@ -86,11 +89,11 @@ static void test_folded(void)
     static const struct render_target telegram = {.form = RENDER_TELEGRAM};
     struct arena a = {0};
     const struct doc d = markdown_parse_folded(&a, STR("a **b**\n\n> c"));
-    check("folded, and no quote in it", &d, (struct doc_range){0, d.text.len}, &telegram,
+    check("folded text contains no nested quote", &d, (struct doc_range){0, d.text.len}, &telegram,
           "a b⏎⏎c expandable_blockquote@0+6 bold@2+1");
     const struct render_target quotes = {.form = RENDER_TELEGRAM, .fold_quotes = true};
     const struct doc beside = markdown_parse(&a, STR("a\n\n> **c**"));
-    check("quotes alone", &beside, (struct doc_range){0, beside.text.len}, &quotes,
+    check("only quotes are folded", &beside, (struct doc_range){0, beside.text.len}, &quotes,
           "a⏎⏎c expandable_blockquote@3+1 bold@3+1");
     arena_fini(&a);
 }
@@ -127,20 +130,20 @@ static void test_budget(void)
                (int)unit);
         const struct render_output r = {.text = {text, strlen(text), 0}};
         ok(render_fits_budget(&r, &(struct render_budget){.units = length, .unit = unit}),
-           "at the limit");
+           "a text at the limit fits");
         ok(!render_fits_budget(&r, &(struct render_budget){.units = length - 1, .unit = unit}),
-           "one too many");
+           "a text above the limit does not fit");
     }
     struct render_output r = {.text = {text, strlen(text), 0}, .count = 3};
     ok(render_fits_budget(&r, &(struct render_budget){.units = 5, .bytes = 10, .entities = 3}),
-       "all at their limits");
+       "a text at all limits fits");
     ok(!render_fits_budget(&r, &(struct render_budget){.units = 4, .bytes = 10, .entities = 3}),
-       "a unit too many");
+       "one unit above the limit");
     ok(!render_fits_budget(&r, &(struct render_budget){.units = 5, .bytes = 9, .entities = 3}),
-       "a byte too many");
+       "one byte above the limit");
     ok(!render_fits_budget(&r, &(struct render_budget){.units = 5, .bytes = 10, .entities = 2}),
-       "an entity too many");
-    ok(render_fits_budget(&r, &(struct render_budget){0}), "no limits");
+       "one entity above the limit");
+    ok(render_fits_budget(&r, &(struct render_budget){0}), "a budget without limits");
 }
 
 int main(void)

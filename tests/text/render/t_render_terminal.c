@@ -10,7 +10,7 @@
 #include "text/render/render.h"
 #include "text/terminal_check.h"
 
-/* As rendered; ESC is shown as "E", what ends a link as "/". Static. */
+/* The rendered text (static), with "E" for ESC and "/" for the end of a link. */
 static const char *shown(const char *source, size_t columns, bool styled, bool links)
 {
     static char text[1 << 14];
@@ -56,7 +56,7 @@ static const struct {
     {"a bare link", "see https://a.b/c now", 40, "see https://a.b/c now"},
     {"wide characters", "日本語テキスト", 7, "日本語\nテキス\nト"},
     {"wide characters among others", "ab日本 cd", 5, "ab日\n本 cd"},
-    {"an accent of its own",
+    {"a combining accent",
      "e\xcc\x81"
      "e\xcc\x81 xx",
      4,
@@ -88,7 +88,7 @@ static const struct {
     {"a link", "[x](https://a.b/)", "E]8;;https://a.b/E\\E[0;4mxE]8;;E\\E[0m"},
     {"a link over two lines", "[xxxxx yyyy](https://a.b/)",
      "E]8;;https://a.b/E\\E[0;4mxxxxxE]8;;E\\E[0m\nE]8;;https://a.b/E\\E[0;4myyyyE]8;;E\\E[0m"},
-    {"an address that is no link", "[x](javascript:1)", "x\n(javascri\npt:1)"},
+    {"an address that cannot be a link", "[x](javascript:1)", "x\n(javascri\npt:1)"},
     {"a file", "[x](a.md)", "x (a.md)"},
     {"keywords, strings, numbers and comments", "```c\nif \"a\" 1\n//x\n```",
      "  E[0;35mifE[0m E[0;32m\"a\"E[0m \n  E[0;36m1E[0m\n  E[0;2m//xE[0m"},
@@ -109,18 +109,19 @@ static void test_styled(void)
                styled[i].what);
 }
 
-/* The label must not say that a link leads elsewhere. */
+/* A label must not hide the address of its link. */
 static void test_misleading(void)
 {
     has_str(shown("[https://good.org/x](https://evil.org/)", 80, true, true), "(https://evil.org/)",
-            "a label that is another address");
+            "a label that is another address is followed by the address");
     has_str(shown("[good.org/x](https://evil.org/)", 80, true, true), "(https://evil.org/)",
-            "a label that looks like one");
+            "a label that looks like an address is followed by the address");
     ok(!strstr(shown("[evil.org/x](https://evil.org/x)", 80, true, true), "("),
-       "a label that is the address is enough");
+       "a label that is the address is not followed by it");
 }
 
-/* No sequence of the source comes through, in text, code, cells, labels, languages, addresses. */
+/* No terminal sequence of the source is rendered: in text, code, cells, labels, languages,
+ * addresses. */
 static void test_sequences(void)
 {
     static const char *const sequences[] = {"\033[31m",
@@ -167,8 +168,9 @@ static void test_widths(void)
     static const size_t widths[] = {4, 8, 20, 30, 80, 200, 300};
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
         ok(strncmp(shown(source, widths[i], true, true), "E[0;1;35mA", 10) == 0,
-           "all holds at %zu columns, styled", widths[i]);
-        ok(strncmp(shown(source, widths[i], false, false), "# A", 3) == 0, "and plain");
+           "styled text of %zu columns is correct", widths[i]);
+        ok(strncmp(shown(source, widths[i], false, false), "# A", 3) == 0,
+           "plain text of the same columns is correct");
     }
 }
 
@@ -205,9 +207,9 @@ static void test_code_color(void)
         const struct str code = {cases[i].code, strlen(cases[i].code)};
         const size_t len =
             code_color_next(code_color_find_language(cases[i].lang), code, code, &token);
-        is_int((long long)len, (long long)cases[i].len, "%s: %s: its length", cases[i].lang,
-               cases[i].code);
-        is_int(token, cases[i].token, "its kind");
+        is_int((long long)len, (long long)cases[i].len, "%s: %s: the length of the token",
+               cases[i].lang, cases[i].code);
+        is_int(token, cases[i].token, "the kind of the token");
     }
     ok(!code_color_find_language("brainfuck"), "an unknown language");
     ok(!code_color_find_language(""), "no language");

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * Tests of text/render/split.h: where texts are cut (R11). */
+ * Tests of text/render/split.h: the places where texts are cut (R11). */
 #include "text/render/split.h"
 
 #include "tap/tap.h"
 #include "text/markdown/markdown.h"
 #include "text/text_check.h"
 
-#define UNITS 128 /* of the budget here */
+#define UNITS 128 /* budget in these tests */
 
-/* Pieces as rendered, with "¦" between them. */
+/* Renders all pieces, with "¦" between them. */
 static void join_pieces(struct buf *out, const struct doc *d, const struct render_target *target)
 {
     struct arena a = {0};
@@ -34,11 +34,11 @@ static void check(const char *what, const struct buf *source, const struct buf *
     join_pieces(&got, &d, &target);
     is_str(got.p ? got.p : "", wanted->p, "%s", what);
     const char *why = text_check_split(&d, &target);
-    ok(!why, "%s: %s", what, why ? why : "and all promises kept");
+    ok(!why, "%s: %s", what, why ? why : "all guarantees hold");
     arena_fini(&a);
 }
 
-/* "%90a" in a template is 90 times "a". */
+/* "%90a" in a template means 90 times "a". */
 static void expand(struct buf *out, const char *template)
 {
     for (const char *p = template; *p; p++) {
@@ -59,7 +59,7 @@ static const struct {
     enum render_form form;
     const char *source, *wanted;
 } cases[] = {
-    {"what fits stays whole", RENDER_TELEGRAM, "%60a\n\n%60b", "%60a\n\n%60b"},
+    {"a text that fits is not split", RENDER_TELEGRAM, "%60a\n\n%60b", "%60a\n\n%60b"},
     {"exactly the budget", RENDER_TELEGRAM, "%128a", "%128a"},
     {"a block before a line", RENDER_TELEGRAM, "%50a\n\n%50b\n%50c", "%50a¦%50b\n%50c"},
     {"a line before a sentence", RENDER_TELEGRAM, "%50a. b\n%50c. d %50e", "%50a. b¦%50c. d %50e"},
@@ -68,7 +68,7 @@ static const struct {
     {"a sentence that ends in a quote", RENDER_TELEGRAM, "%60a.\" b c %80d", "%60a.\"¦b c %80d"},
     {"a blank", RENDER_TELEGRAM, "%60a %60b %60c", "%60a %60b¦%60c"},
     {"an early blank before a cut in a word", RENDER_TELEGRAM, "a %200b", "a¦%128b¦%72b"},
-    {"no blank: anywhere", RENDER_TELEGRAM, "%300a", "%128a¦%128a¦%44a"},
+    {"a text without blanks is cut anywhere", RENDER_TELEGRAM, "%300a", "%128a¦%128a¦%44a"},
     {"an early block leaves no message nearly empty", RENDER_TELEGRAM, "Hi.\n\n%60a\n%60b\n%60c",
      "Hi.\n\n%60a\n%60b¦%60c"},
     {"a mark stays with its sentence", RENDER_TELEGRAM, "%100a。\xcc\x81%100b",
@@ -78,14 +78,15 @@ static const struct {
     {"a sentence without blanks", RENDER_TELEGRAM, "%100a。%100b", "%100a。¦%100b"},
     {"an address is not cut", RENDER_TELEGRAM, "%80a https://a.b/%80c d",
      "%80a¦https://a.b/%80c d"},
-    {"nor one without a blank before it", RENDER_TELEGRAM, "%80a(https://a.b/%80c)",
+    {"an address without a blank before it is not cut", RENDER_TELEGRAM, "%80a(https://a.b/%80c)",
      "%80a(¦https://a.b/%80c)"},
-    {"nor a label", RENDER_TELEGRAM, "%100a [one two %20c three](https://a.b)",
+    {"a label is not cut", RENDER_TELEGRAM, "%100a [one two %20c three](https://a.b)",
      "%100a¦one two %20c three"},
-    {"nor inline code", RENDER_TELEGRAM, "%100a `one two %20c three`", "%100a¦one two %20c three"},
+    {"inline code is not cut", RENDER_TELEGRAM, "%100a `one two %20c three`",
+     "%100a¦one two %20c three"},
     {"a marker stays with its item", RENDER_TELEGRAM, "- %100a\n- %100b", "• %100a¦• %100b"},
     {"a marker before a long word", RENDER_TELEGRAM, "- %200a", "• %126a¦%74a"},
-    {"a heading goes with its text", RENDER_TELEGRAM, "%60a\n\n# %20h\n\n%60b",
+    {"a heading is in the piece of its text", RENDER_TELEGRAM, "%60a\n\n# %20h\n\n%60b",
      "%60a¦%20h\n\n%60b"},
     {"code is cut at lines", RENDER_TELEGRAM, "```c\n%60a b\n  %50c d\n    %50e f\n```",
      "%60a b\n  %50c d¦    %50e f"},
@@ -97,8 +98,8 @@ static const struct {
     {"fences around backticks", RENDER_MARKDOWN, "````\n%60a\n```\n%60b\n````",
      "````\n%60a\n```\n````¦```\n%60b\n```"},
     {"fences in mrkdwn", RENDER_MRKDWN, "```py\n%60a\n%60b\n```", "```\n%60a\n```¦```\n%60b\n```"},
-    {"a quote goes on", RENDER_MRKDWN, "> %100a\n> %100b", "> %100a¦> %100b"},
-    {"bold goes on", RENDER_MRKDWN, "**%100a %100b**", "*%100a*¦*%100b*"},
+    {"a quote continues in the next piece", RENDER_MRKDWN, "> %100a\n> %100b", "> %100a¦> %100b"},
+    {"bold continues in the next piece", RENDER_MRKDWN, "**%100a %100b**", "*%100a*¦*%100b*"},
     {"an escaped character is not cut", RENDER_MRKDWN, "%126a&&%10b", "%126a¦&amp;&amp;%10b"},
     {"a table that fits", RENDER_MARKDOWN, "%90a\n\n|a|b|\n|---|---|\n|1|%30b|",
      "%90a¦| a | b |\n| --- | --- |\n| 1 | %30b |"},
@@ -125,7 +126,7 @@ static size_t count_pieces(const char *unit, size_t n, const struct render_targe
         buf_add_str(&source, unit);
     const struct doc d = markdown_parse(&a, (struct str){source.p, source.len});
     const char *why = text_check_split(&d, target);
-    ok(!why, "%zu of \"%s\": %s", n, unit, why ? why : "all promises kept");
+    ok(!why, "%zu of \"%s\": %s", n, unit, why ? why : "all guarantees hold");
     const size_t count = split_doc(&a, &d, target).count;
     arena_fini(&a);
     return count;
@@ -141,16 +142,17 @@ static void test_graphemes(void)
     is_int((long long)count_pieces("👨‍👩‍👧", 20, &bytes), 3,
            "7 families fit 130 bytes");
     is_int((long long)count_pieces("🇩🇪", 40, &units), 2, "32 flags fit 130 units");
-    is_int((long long)count_pieces("e\xcc\x81", 80, &bytes), 2, "43 letters with accents do");
+    is_int((long long)count_pieces("e\xcc\x81", 80, &bytes), 2,
+           "43 letters with accents fit 130 bytes");
     is_int((long long)count_pieces("\xcc\x81", 200, &bytes), 4,
-           "marks without end are cut between them");
+           "a long run of combining marks is cut between marks");
 }
 
 static void test_entities(void)
 {
     static const struct render_target few = {.form = RENDER_TELEGRAM,
                                              .budget = {.units = 4000, .entities = 10}};
-    is_int((long long)count_pieces("**b** ", 35, &few), 4, "ten entities a piece");
+    is_int((long long)count_pieces("**b** ", 35, &few), 4, "each piece has at most ten entities");
 }
 
 static void test_small_budgets(void)
@@ -159,13 +161,14 @@ static void test_small_budgets(void)
                                               .budget = {.units = 1, .bytes = 1, .entities = 1}};
     struct arena a = {0};
     const struct doc d = markdown_parse(&a, STR("some **text**"));
-    is_int((long long)split_doc(&a, &d, &none).count, 1, "a budget too small to be true is raised");
+    is_int((long long)split_doc(&a, &d, &none).count, 1, "an unusably small budget is raised");
     const struct doc empty = markdown_parse(&a, STR(""));
-    is_int((long long)split_doc(&a, &empty, &none).count, 0, "nothing has no pieces");
+    is_int((long long)split_doc(&a, &empty, &none).count, 0, "an empty text has no pieces");
     const struct doc blank = markdown_parse(&a, STR("```\n \n```"));
-    is_int((long long)split_doc(&a, &blank, &none).count, 0, "nor has what is blank");
+    is_int((long long)split_doc(&a, &blank, &none).count, 0, "a blank text has no pieces");
     static const struct render_target unlimited = {.form = RENDER_MARKDOWN};
-    is_int((long long)count_pieces("word\n\n", 5000, &unlimited), 1, "no limits, one piece");
+    is_int((long long)count_pieces("word\n\n", 5000, &unlimited), 1,
+           "a budget without limits gives one piece");
     arena_fini(&a);
 }
 
