@@ -27,7 +27,7 @@ static void test_alignment(void)
     ok(!a.head && a.used == 0, "arena_fini leaves an empty arena");
 }
 
-/* With the address sanitizer a reset frees all blocks, so that a use after the reset is detected. */
+/* With the address sanitizer a reset frees all blocks, to detect a use after the reset. */
 static void test_reset_keeps_one_block(void)
 {
     struct arena a = {0};
