@@ -35,6 +35,9 @@ tests_core_turn_t_turn_state_LDADD = $(TEST_CORE)
 tests_core_request_t_request_state_SOURCES = tests/core/request/t_request_state.c $(TABLE_CHECK)
 tests_core_request_t_request_state_LDADD = $(TEST_CORE)
 
+check_PROGRAMS += tests/core/connector/t_early_turns
+tests_core_connector_t_early_turns_LDADD = $(TEST_CORE)
+
 check_PROGRAMS += tests/core/dispatch/t_dispatch
 tests_core_dispatch_t_dispatch_LDADD = $(TEST_CORE)
 check_PROGRAMS += tests/core/dispatch/t_dispatch_scope

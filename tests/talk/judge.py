@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What has to hold of all that people asked and were shown after a host died again and again: every
-message got one outcome, every outcome arrived or is a dead letter, nothing was shown behind an
-outcome, and what arrived twice was on the wire at a death, or its answer got lost."""
+message got one outcome, every outcome arrived or is a dead letter, those of a conversation in their
+order, nothing was shown behind an outcome, and what arrived twice was on the wire at a death, or its
+answer got lost."""
 import collections
 import json
 import subprocess
@@ -79,6 +80,19 @@ def judge_repeats(ends, seen, doubts, once):
     note(f"outcomes repeated: {sum(len(seen[q]) - 1 for q in ends if seen[q])}")
 
 
+def judge_order(ends, seen):
+    """Checks that the outcomes of each conversation come in the order of its messages. Threads have no order
+    among each other: people follow a thread, not the chat."""
+    places = collections.defaultdict(list)
+    for question, turn in ends.items():
+        for thread in {o.thread for o in seen[question]}:
+            first = min(o.place for o in seen[question] if o.thread == thread)
+            places[turn.conversation, thread].append((first, question.id))
+    wrong = [pair for told in places.values() for pair in zip(told, told[1:]) if pair[0] > pair[1]]
+    equal(wrong, [], "outcomes come in the order of the conversation")
+    note(f"outcomes behind another one: {sum(len(told) - 1 for told in places.values())}")
+
+
 def judge_dead(host, dead, doubts):
     # In flight at three deaths says the journal itself, also of a request that the service did not
     # come to read.
@@ -102,6 +116,7 @@ def judge_outcomes(shown, turns, host, in_flight, refused):
     for question, turn in turns.items():
         doubts[turn.id] += shown[question.service].doubts(question) + (turn.chat in refused)
     judge_arrival(ends, seen, buried)
+    judge_order(ends, seen)
     judge_repeats(ends, seen, doubts, {name for name, one in shown.items() if not one.REPEATS})
     judge_dead(host, dead, doubts)
     return buried

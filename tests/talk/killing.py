@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The host is killed again and again while people talk to it and the services misbehave: every
-message gets one outcome, every outcome arrives or is a dead letter, nothing is shown behind an
-outcome, and what arrives twice was on the wire at a kill, or its answer got lost.
+message gets one outcome, every outcome arrives or is a dead letter, those of a conversation in their
+order, nothing is shown behind an outcome, and what arrives twice was on the wire at a kill, or its
+answer got lost.
 
 t_kill.py, t_kill_matrix.py and t_kill_teams.py run this."""
 import json

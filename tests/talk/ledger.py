@@ -17,6 +17,7 @@ class Turn:
     ended: bool
     chat: str
     message: str  # the service's id of the question
+    conversation: str
     by_agent: bool  # nobody asked for it; its question is the last one of the conversation
 
 
@@ -78,17 +79,17 @@ def is_sound(host):
 def turns(host):
     with _copied(host) as db:
         rows = db.execute(
-            "select id, state, code, ended_at is not null, route,"
+            "select id, state, code, ended_at is not null, route, conv,"
             " not exists(select 1 from inbox where turn_id = turn.id) from turn"
         )
         return [_turn(*row) for row in rows]
 
 
-def _turn(id_, state, code, ended, route, by_agent):
+def _turn(id_, state, code, ended, route, conversation, by_agent):
     to = json.loads(route)
     chat = to.get("chat", to.get("channel"))
     message = to.get("message", to.get("ts"))
-    return Turn(id_, state, code, bool(ended), str(chat), str(message), bool(by_agent))
+    return Turn(id_, state, code, bool(ended), str(chat), str(message), conversation, bool(by_agent))
 
 
 def states(host):

@@ -17,6 +17,8 @@ ANSWERED_S = 6 if SANITIZED else 1.5  # until an idle host has on disk what a se
 class Outcome:
     is_error: bool
     is_marked: bool  # it says that it may be a repeat, or stands where the progress was
+    thread: str  # or None
+    place: int  # of its message among all messages of the chat
 
 
 class Shown:
@@ -33,6 +35,9 @@ class Shown:
         self.chats = fake.state()["chats"]
         self.messages = {
             (chat, str(m["id"])): m for chat, one in self.chats.items() for m in one["messages"]
+        }
+        self._places = {
+            (chat, str(m["id"])): place for chat, one in self.chats.items() for place, m in enumerate(one["messages"])
         }
         self._calls_of = collections.defaultdict(list)
         for call in self.calls:
@@ -84,6 +89,8 @@ class Shown:
             Outcome(
                 is_error="⚠" in message["text"] and f"Answer {question.id} " not in message["text"],
                 is_marked=is_marked(message["text"]) or message["edits"] > 0,
+                thread=message.get("thread"),
+                place=self._places[question.chat, str(message["id"])],
             )
             for message in self.seen(question)
             if self.is_outcome(message) and LOST not in message["text"]

@@ -126,6 +126,7 @@ bool connector_may_act(void *instance)
 void connector_instance_silence(struct connector_instance *r)
 {
     r->is_silent = true;
+    early_turns_fini(r);
     connector_routes_fini(r);
     connector_sockets_fini(r);
     redelivery_fini(r);
@@ -315,18 +316,9 @@ static struct channel *connector_instance_make_channel(struct connector_instance
     return channel_thread_new(conf, spec, loaded, host.loop ? &host : NULL, err);
 }
 
-static void connector_instance_clear_early(struct connector_instance *r)
-{
-    for (struct connector_early_turn *e = r->early, *next; e; e = next) {
-        next = e->next;
-        free(e);
-    }
-    r->early = NULL;
-}
-
 static void connector_instance_release(struct connector_instance *r)
 {
-    connector_instance_clear_early(r);
+    early_turns_fini(r);
     connector_routes_fini(r);
     connector_sockets_fini(r);
     redelivery_fini(r);
@@ -350,6 +342,7 @@ struct connector_instance *connector_start(const struct conf *conf,
         r->services = *services;
         r->is_led = connector_instance_is_led(services, spec, loaded);
     }
+    early_turns_init(r);
     connector_instance_copy_options(r, loaded->plugin.options, spec->options);
     r->dir = make_dir(r);
     r->outbox = make_outbox(r, loaded->plugin.rates);
@@ -431,23 +424,6 @@ struct channel *connector_instance_channel(struct connector_instance *r)
     return r->channel;
 }
 
-static void connector_instance_add_early_turn(struct connector_instance *r, const char *id,
-                                              void *handle)
-{
-    struct connector_early_turn *const e = xmalloc(sizeof *e + strlen(id) + 1);
-    *e = (struct connector_early_turn){.next = r->early, .handle = handle};
-    memcpy(e->id, id, strlen(id) + 1);
-    r->early = e;
-}
-
-bool connector_is_early(const struct connector_instance *r, const char *turn)
-{
-    const struct connector_early_turn *e = r->early;
-    while (e && strcmp(e->id, turn) != 0)
-        e = e->next;
-    return e != NULL;
-}
-
 void *connector_open_turn(struct connector_instance *r, const struct channel_turn *turn)
 {
     void *const handle = r->channel->ops->open(r->channel, turn);
@@ -455,7 +431,7 @@ void *connector_open_turn(struct connector_instance *r, const struct channel_tur
         return NULL;
     r->turns++;
     if (!r->resumed)
-        connector_instance_add_early_turn(r, turn->id, handle);
+        early_turns_add(r, turn->id, handle);
     if (r->outbox)
         outbox_open_turn(r->outbox, turn->id, handle);
     return handle;
@@ -481,11 +457,12 @@ void connector_resume_deliveries(struct connector_instance *r)
         journal_async_take_over(r->services.journal, r->name, NULL, NULL);
         redelivery_load(r, 0, NULL);
     }
-    connector_instance_clear_early(r);
     if (r->outbox)
         outbox_start(r->outbox, r->channel);
     r->channel->ops->release(r->channel);
     redelivery_start(r);
+    if (!r->owed)
+        early_turns_release(r);
 }
 
 void connector_deliver_row(struct connector_instance *r, int64_t seq)

@@ -84,6 +84,10 @@ const char *connector_instance_name(const struct connector_instance *r);
 struct channel *connector_instance_channel(struct connector_instance *r);
 /* See channel_ops.open. */
 void *connector_open_turn(struct connector_instance *r, const struct channel_turn *turn);
+/* Sends one event of an open turn, like channel_ops.send; but the outcome of a turn that was opened
+ * before connector_resume_deliveries waits until outcomes of earlier turns have been delivered
+ * again. */
+void connector_send_event(struct connector_instance *r, void *handle, struct shared_event *shared);
 /* Opens a turn that this instance has already received, before a restart or on another host: adds
  * its memory. */
 void *connector_open_known_turn(struct connector_instance *r, const struct channel_turn *turn);

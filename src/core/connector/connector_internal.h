@@ -3,6 +3,8 @@
 #ifndef CORE_CONNECTOR_CONNECTOR_INTERNAL_H
 #define CORE_CONNECTOR_CONNECTOR_INTERNAL_H
 
+#include <sys/queue.h>
+
 #include "base/bytes/buf.h"
 #include "core/connector/connector_instance.h"
 #include "plugin/outbox/outbox.h"
@@ -10,7 +12,8 @@
 /* A turn that was opened before connector_resume_deliveries. */
 struct connector_early_turn {
     struct connector_early_turn *next;
-    void *handle; /* handle of the channel */
+    void *handle;    /* handle of the channel */
+    bool is_decided; /* its outcome is held back */
     char id[];
 };
 
@@ -28,6 +31,10 @@ struct connector_instance {
     bool is_led;                 /* connector_instance_is_led */
     bool is_silent;              /* connector_instance_silence was called */
     struct connector_early_turn *early;
+    bool holds_outcomes;            /* outcomes of early turns are held back */
+    STAILQ_HEAD(, held_event) held; /* events that are held back */
+    size_t held_bytes;
+    size_t owed;                /* redeliveries that precede the events held back */
     void (*changed)(void *ctx); /* or NULL */
     void *changed_ctx;
     struct connector_route *routes;
@@ -52,8 +59,14 @@ void connector_sockets_fini(struct connector_instance *r);
 /* connector_instance.c: whether it may contact its service now. */
 bool connector_may_act(void *instance);
 
-/* connector_instance.c: whether the turn was opened before connector_resume_deliveries. */
-bool connector_is_early(const struct connector_instance *r, const char *turn);
+/* early_turns.c: call init before all others. */
+void early_turns_init(struct connector_instance *r);
+void early_turns_fini(struct connector_instance *r);
+void early_turns_add(struct connector_instance *r, const char *id, void *handle);
+/* Whether the turn was opened before connector_resume_deliveries. */
+bool early_turns_have(const struct connector_instance *r, const char *turn);
+/* Sends what was held back, and holds nothing back any more. */
+void early_turns_release(struct connector_instance *r);
 
 /* redelivery.c: finds outcomes to deliver again (only that row, if not 0; only that turn, if not
  * NULL); then calls the outbox's start; then delivers them. */

@@ -5,4 +5,5 @@ libtccore_a_SOURCES += \
 	src/core/connector/connector_internal.h \
 	src/core/connector/connector_route.c \
 	src/core/connector/connector_socket.c \
+	src/core/connector/early_turns.c \
 	src/core/connector/redelivery.c

@@ -20,6 +20,7 @@ struct redelivery {
     struct buf line; /* outcome of the turn */
     void *handle;    /* NULL: not open */
     bool begun;      /* the journal was queried */
+    bool is_owed;    /* counted in instance->owed */
 };
 
 /* ---- query of the journal ---- */
@@ -34,12 +35,16 @@ static void redelivery_add_row(void *ctx, const struct journal_row *row)
 {
     const struct redelivery_scan *const l = ctx;
     struct connector_instance *const r = l->instance;
+    const bool is_resuming = !l->only && !l->turn;
     if (row->kind != JOURNAL_OUTCOME || (l->only && row->seq != l->only) ||
-        (l->turn && strcmp(l->turn, row->turn) != 0) || connector_is_early(r, row->turn))
+        (l->turn && strcmp(l->turn, row->turn) != 0) ||
+        (is_resuming && early_turns_have(r, row->turn)))
         return;
     struct redelivery *const o = xcalloc(1, sizeof *o);
     o->instance = r;
     o->seq = row->seq;
+    o->is_owed = is_resuming;
+    r->owed += is_resuming;
     o->turn = xstrdup(row->turn);
     buf_add(&o->line, row->body.p, row->body.len);
     struct redelivery **at = &r->redeliveries;
@@ -205,17 +210,11 @@ static void redelivery_drop_corrupt(const struct redelivery *o, const char *why)
     redelivery_cast(o, NULL);
 }
 
-static void redelivery_on_started(void *ctx, enum journal_status status, const char *text)
+static void redelivery_deliver(const struct redelivery *o, enum journal_status status)
 {
-    struct redelivery *const o = ctx;
     struct arena arena = {0};
     struct event ev;
     const char *why = "";
-    (void)text;
-    if (!o->instance || !o->handle) {
-        redelivery_free(o);
-        return;
-    }
     if (status != JOURNAL_DONE)
         redelivery_cast(o, NULL);
     else if (codec_decode(&ev, &arena, o->line.p ? o->line.p : "", o->line.len, &why) == 0)
@@ -223,7 +222,19 @@ static void redelivery_on_started(void *ctx, enum journal_status status, const c
     else
         redelivery_drop_corrupt(o, why);
     arena_fini(&arena);
+}
+
+static void redelivery_on_started(void *ctx, enum journal_status status, const char *text)
+{
+    struct redelivery *const o = ctx;
+    struct connector_instance *const r = o->instance;
+    (void)text;
+    if (r && o->handle)
+        redelivery_deliver(o, status);
+    const bool is_last = r && o->is_owed && --r->owed == 0;
     redelivery_free(o);
+    if (is_last)
+        early_turns_release(r);
 }
 
 void redelivery_start(struct connector_instance *r)

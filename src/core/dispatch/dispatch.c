@@ -268,8 +268,7 @@ void dispatch_event(struct dispatch_turn *t, struct event *ev)
         if (s->form == FORM_NONE)
             continue;
         ASSERT(s->instance && t->slots[i].handle && shared_events[s->form]);
-        struct channel *const c = connector_instance_channel(s->instance);
-        c->ops->send(c, t->slots[i].handle, shared_events[s->form]);
+        connector_send_event(s->instance, t->slots[i].handle, shared_events[s->form]);
         if (ev->kind == TC_DONE)
             t->slots[i].handle = NULL;
     }

@@ -58,9 +58,8 @@ static void dispatch_guest_send(struct dispatch_turn *t, const struct event *ev)
     struct dispatch_turn_slot *const s = dispatch_guest_slot(t);
     if (!s || !s->handle)
         return;
-    struct channel *const c = connector_instance_channel(
-        t->dispatch->slots[dispatch_find_slot(t->dispatch, t->guest.instance)].instance);
-    c->ops->send(c, s->handle, shared_event_new(ev));
+    const size_t slot = dispatch_find_slot(t->dispatch, t->guest.instance);
+    connector_send_event(t->dispatch->slots[slot].instance, s->handle, shared_event_new(ev));
     if (ev->kind == TC_DONE)
         s->handle = NULL;
 }
