@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the judgement of one stream by its canonical lines. */
+ * Compares one stream with the canonical lines that were made from it. */
 #include "dialect/adds_up.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ struct facts {
     json_t *messages; /* message id -> text */
     json_t *final, *error, *done, *result;
     json_t *steps;  /* message ids of the steps */
-    json_t *step;   /* that of the open one, or NULL */
+    json_t *step;   /* message id of the open step, or NULL */
     json_t *astray; /* an event outside of the step of its message, or a second step of one */
     bool goes_on;
 };
@@ -50,7 +50,7 @@ static bool is_of_model(const char *kind)
            strcmp(kind, "tool_call") == 0;
 }
 
-/* A step is one message of the main agent, and all that it says and calls is in it. */
+/* A step is one message of the main agent, with all text and tool calls of the message. */
 static void note_step(struct facts *f, const char *kind, json_t *payload)
 {
     const char *const id = text_of(payload, "message_id");
@@ -101,7 +101,7 @@ static bool is_nothing(const char *text)
     return text[strspn(text, " \n\r\t")] == '\0' || strcmp(text, "(no content)") == 0;
 }
 
-/* Something runs in the background, or will: what the user asked for may be in a later result. */
+/* Does a task run in the background, or start later? Then a later result may have the answer. */
 static bool goes_on(const json_t *line)
 {
     if (json_object_get(json_object_get(line, "tool_use_result"), "scheduledFor"))
@@ -173,7 +173,7 @@ static bool final_adds_up(const struct facts *f, char why[512])
     return false;
 }
 
-/* What the result line leads to, told in other words than the dialect's. */
+/* The reason of `done` that the result line requires, in the words of the canonical format. */
 static const char *wanted_reason(const json_t *result)
 {
     const char *const subtype = text_of(result, "subtype");
@@ -190,7 +190,7 @@ static const char *wanted_reason(const json_t *result)
     return "error";
 }
 
-/* Releases before 2.1 say neither why they stopped nor that they were interrupted. */
+/* Releases before 2.1 report neither the stop reason nor an interrupt. */
 static bool reason_adds_up(const struct facts *f, char why[512])
 {
     const char *const reason = text_of(f->done, "reason"), *const wanted = wanted_reason(f->result);
@@ -237,7 +237,7 @@ bool adds_up(const char *stream, size_t stream_len, const char *told, char why[5
     return good;
 }
 
-/* What the event says to a person. */
+/* The text of the event that a person reads. */
 static const char *said_by(const json_t *event)
 {
     const char *const type = text_of(event, "type");

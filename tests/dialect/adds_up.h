@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Does what was told add up? A judge of its own (jansson reads both sides) of one claude stream
- * and the canonical lines made from it. */
+ * Checks the canonical lines made from one claude stream, independently of the translator (both are
+ * parsed with jansson). */
 #ifndef TESTS_DIALECT_ADDS_UP_H
 #define TESTS_DIALECT_ADDS_UP_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns true, or false with the first thing that does not in `why`:
+/* Returns true, or false with the first difference in `why`:
  * - narration minus what was taken back is, message by message, the text of the messages;
  * - the final is the result's text, or ends with it, or stands where the result has none;
  * - each message of the main agent is one step, and what the agent says and calls is in it;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the rules of AG-UI's client. */
+ * Checks the rules of the AG-UI client. */
 #include "dialect/ag_ui_rules.h"
 
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-/* What is open, by id; and who began what, for good. */
+/* The open items by id, and the owner of every item. */
 struct run {
     bool v1, started, over;
     json_t *text, *call, *reasoning, *span, *step, *agent;
@@ -27,7 +27,7 @@ static bool has(const json_t *event, const char *key)
     return json_is_string(json_object_get(event, key));
 }
 
-/* Who goes on with what another one began. */
+/* Does the event belong to the sub-agent that began the item? */
 static bool is_owner(struct run *r, const char *kind, const char *id, const json_t *event)
 {
     char key[4096];
@@ -43,7 +43,7 @@ static bool is_owner(struct run *r, const char *kind, const char *id, const json
 
 enum act { OPEN, GO_ON, CLOSE };
 
-/* One event of a thing with an id. */
+/* Events of items with an id. */
 static const struct part {
     const char *type, *key, *kind;
     size_t set; /* offset in struct run */
@@ -69,7 +69,7 @@ static const struct part {
     {"SUBAGENT_ERROR", "subagentRunId", SET(agent), CLOSE, {"message", NULL}},
 };
 
-/* Events that stand alone, and the members they must have, of whatever type. */
+/* Events without an id, and their required members of any type. */
 static const struct lone {
     const char *type;
     const char *needs[3];
@@ -99,11 +99,11 @@ static const char *see_part(struct run *r, const struct part *p, const json_t *e
     if (agent && !r->v1)
         return "a reader of 0.x knows no sub-agents";
     if (p->act == OPEN ? json_is_true(open) : !json_is_true(open))
-        return p->act == OPEN ? "it is open already" : "it is not open";
+        return p->act == OPEN ? "the item is open already" : "the item is not open";
     if (agent && open && p->act == OPEN)
         return "a sub-agent's id is used again";
     if (!agent && !is_owner(r, p->kind, id, event))
-        return "it belongs to another sub-agent";
+        return "the item belongs to another sub-agent";
     json_object_set_new(set, id, p->act == CLOSE ? json_false() : json_true());
     return NULL;
 }
@@ -165,7 +165,7 @@ static const char *see_event(struct run *r, const json_t *event)
         json_is_null(json_object_get(event, "rawEvent")))
         return "a common member is not what it should be";
     if (r->over)
-        return "something follows the end";
+        return "an event follows the end";
     if (strcmp(type, "RUN_STARTED") == 0) {
         const bool again = r->started;
         r->started = true;
@@ -174,12 +174,12 @@ static const char *see_event(struct run *r, const json_t *event)
                                                                : "no id";
     }
     if (!r->started)
-        return "it does not begin with RUN_STARTED";
+        return "the run does not begin with RUN_STARTED";
     if (strcmp(type, "RUN_FINISHED") == 0)
         return see_finish(r, event);
     if (strcmp(type, "RUN_ERROR") == 0) {
         r->over = true;
-        if (is_any_open(r)) /* a reader lets it pass; we do not */
+        if (is_any_open(r)) /* stricter than the reference client */
             return "a run fails with something open";
         return has(event, "message") && is_usage(json_object_get(event, "usage")) ? NULL
                                                                                   : "no message";
@@ -213,7 +213,7 @@ const char *ag_ui_rules(const char *lines, bool v1)
         json_decref(event);
     }
     if (!why && !r.over)
-        snprintf(broken, sizeof(broken), "%s", why = "it does not end");
+        snprintf(broken, sizeof(broken), "%s", why = "the run does not end");
     for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
         json_decref(*sets[i]);
     return why ? broken : NULL;

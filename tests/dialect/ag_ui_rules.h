@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The rules AG-UI's reference client enforces, as a checker: shown what a writer wrote of one
- * turn, it says which rule is broken first. A model of its own that shares no code with the
+ * A checker for the rules of AG-UI's reference client: returns the first violation in the output of
+ * a writer for one turn. A model of its own that shares no code with the
  * writer; tests/npm/ runs the published client itself. */
 #ifndef TESTS_DIALECT_AG_UI_RULES_H
 #define TESTS_DIALECT_AG_UI_RULES_H

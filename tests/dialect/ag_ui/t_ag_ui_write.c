@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * AG-UI as it is written: by the rules of its reader whatever the source, in its own bytes. */
+ * Tests of the AG-UI writer: valid output for every source, and its exact bytes. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "dialect/rewrite.h"
 #include "tap/tap.h"
 
-/* Readers of 0.x, of 1.0, and one of these that asked for the run. */
+/* Readers of 0.x, of 1.0, and a reader of 1.0 that started the run. */
 static const struct writer_conf readers[] = {
     {.protocol = NULL},
     {.protocol = "1.0"},
@@ -18,7 +18,7 @@ static const struct writer_conf readers[] = {
 };
 #define READERS (sizeof(readers) / sizeof(readers[0]))
 
-/* Every recorded stream, cut behind every so many of its lines too. */
+/* Checks a recorded stream, whole and cut after several of its lines. */
 static size_t check_stream(const char *dialect, const char *stream, size_t len, size_t *broken)
 {
     size_t checks = 0, line = 0;
@@ -65,18 +65,18 @@ static void test_recordings(const char *dialect)
     if (n < 0)
         return;
     free(entries);
-    ok(broken == 0 && checks > 0, "%s: the rules are kept, cut or whole", dialect);
+    ok(broken == 0 && checks > 0, "%s: the output is valid, whole and cut", dialect);
     diag("%zu checks", checks);
 }
 
-/* Any number at all, the same in every run. */
+/* A pseudo-random number, the same in every run. */
 static uint32_t draw(uint32_t *state)
 {
     *state = *state * 1664525u + 1013904223u;
     return *state >> 8;
 }
 
-/* Lines of all AG-UI streams in any order: ids meet that never should have. */
+/* Lines of all AG-UI streams in random order, with ids from different streams. */
 static void test_shuffled(void)
 {
     static const char *const names[] = {"0.x",    "1.0-cancelled", "1.0-subagents", "cancelled",
@@ -108,11 +108,11 @@ static void test_shuffled(void)
         check_stream("ag-ui", mixed.p, mixed.len, &broken);
         buf_fini(&mixed);
     }
-    ok(broken == 0 && n > 80, "lines of all streams in any order: the rules are kept");
+    ok(broken == 0 && n > 80, "lines of all streams in random order: the output is valid");
     buf_fini(&all);
 }
 
-/* What canonical events (without envelope, quotes as ') come to; for free(). */
+/* The output for canonical events (without envelope, quotes as '); the caller frees it. */
 static char *written(const char *events, const char *protocol)
 {
     struct buf lines = {0};
@@ -134,7 +134,8 @@ static char *written(const char *events, const char *protocol)
     return got;
 }
 
-static void writes(const char *events, const char *protocol, const char *wanted, const char *name)
+static void check_output(const char *events, const char *protocol, const char *wanted,
+                         const char *name)
 {
     char *const got = written(events, protocol), *const want = xstrdup(wanted);
     for (char *p = want; *p; p++)
@@ -142,7 +143,7 @@ static void writes(const char *events, const char *protocol, const char *wanted,
             *p = '"';
     is_text(got, want, name);
     const char *const why = ag_ui_rules(got, protocol != NULL);
-    ok(!why, "%s: by the rules", name);
+    ok(!why, "%s: the output is valid", name);
     if (why)
         diag("%s", why);
     free(got);
@@ -158,61 +159,63 @@ static void writes(const char *events, const char *protocol, const char *wanted,
 
 static void test_text(void)
 {
-    writes(START "narration {'text':'a','message_id':'m'}\n"
-                 "tool_call {'name':'t','args':{},'tool_use_id':'c'}\n"
-                 "tool_result {'tool_use_id':'c','content':'r','is_error':false}\n"
-                 "narration {'text':'b','message_id':'m'}\n"
-                 "final {'text':'b'}\ndone {'reason':'completed'}\n",
-           NULL,
-           BEGIN "{'type':'TEXT_MESSAGE_START','messageId':'m','role':'assistant'}\n"
-                 "{'type':'TEXT_MESSAGE_CONTENT','messageId':'m','delta':'a'}\n"
-                 "{'type':'TEXT_MESSAGE_END','messageId':'m'}\n"
-                 "{'type':'TOOL_CALL_START','toolCallId':'c','toolCallName':'t'}\n"
-                 "{'type':'TOOL_CALL_ARGS','toolCallId':'c','delta':'{}'}\n"
-                 "{'type':'TOOL_CALL_END','toolCallId':'c'}\n"
-                 "{'type':'TOOL_CALL_RESULT','messageId':'c-result','toolCallId':'c',"
-                 "'content':'r','role':'tool'}\n"
-                 "{'type':'TEXT_MESSAGE_START','messageId':'m-2','role':'assistant'}\n"
-                 "{'type':'TEXT_MESSAGE_CONTENT','messageId':'m-2','delta':'b'}\n"
-                 "{'type':'TEXT_MESSAGE_END','messageId':'m-2'}\n" SUCCESS,
-           "bug 11, bug 29: text around a call, and no final that repeats it");
-    writes(START "thinking {'text':'h','message_id':'m'}\nnarration {'text':'a','message_id':'m'}\n"
-                 "final {'text':'other'}\ndone {'reason':'completed'}\n",
-           NULL,
-           BEGIN "{'type':'REASONING_START','messageId':'m-reasoning'}\n"
-                 "{'type':'REASONING_MESSAGE_START','messageId':'m-reasoning','role':'reasoning'}\n"
-                 "{'type':'REASONING_MESSAGE_CONTENT','messageId':'m-reasoning','delta':'h'}\n"
-                 "{'type':'REASONING_MESSAGE_END','messageId':'m-reasoning'}\n"
-                 "{'type':'REASONING_END','messageId':'m-reasoning'}\n"
-                 "{'type':'TEXT_MESSAGE_START','messageId':'m','role':'assistant'}\n"
-                 "{'type':'TEXT_MESSAGE_CONTENT','messageId':'m','delta':'a'}\n"
-                 "{'type':'TEXT_MESSAGE_END','messageId':'m'}\n"
-                 "{'type':'TEXT_MESSAGE_START','messageId':'msg_1','role':'assistant'}\n"
-                 "{'type':'TEXT_MESSAGE_CONTENT','messageId':'msg_1','delta':'other'}\n"
-                 "{'type':'TEXT_MESSAGE_END','messageId':'msg_1'}\n" SUCCESS,
-           "bug 11: reasoning and text under one id; a final of its own");
+    check_output(START "narration {'text':'a','message_id':'m'}\n"
+                       "tool_call {'name':'t','args':{},'tool_use_id':'c'}\n"
+                       "tool_result {'tool_use_id':'c','content':'r','is_error':false}\n"
+                       "narration {'text':'b','message_id':'m'}\n"
+                       "final {'text':'b'}\ndone {'reason':'completed'}\n",
+                 NULL,
+                 BEGIN "{'type':'TEXT_MESSAGE_START','messageId':'m','role':'assistant'}\n"
+                       "{'type':'TEXT_MESSAGE_CONTENT','messageId':'m','delta':'a'}\n"
+                       "{'type':'TEXT_MESSAGE_END','messageId':'m'}\n"
+                       "{'type':'TOOL_CALL_START','toolCallId':'c','toolCallName':'t'}\n"
+                       "{'type':'TOOL_CALL_ARGS','toolCallId':'c','delta':'{}'}\n"
+                       "{'type':'TOOL_CALL_END','toolCallId':'c'}\n"
+                       "{'type':'TOOL_CALL_RESULT','messageId':'c-result','toolCallId':'c',"
+                       "'content':'r','role':'tool'}\n"
+                       "{'type':'TEXT_MESSAGE_START','messageId':'m-2','role':'assistant'}\n"
+                       "{'type':'TEXT_MESSAGE_CONTENT','messageId':'m-2','delta':'b'}\n"
+                       "{'type':'TEXT_MESSAGE_END','messageId':'m-2'}\n" SUCCESS,
+                 "bug 11, bug 29: text around a call is not repeated by the final");
+    check_output(
+        START "thinking {'text':'h','message_id':'m'}\nnarration {'text':'a','message_id':'m'}\n"
+              "final {'text':'other'}\ndone {'reason':'completed'}\n",
+        NULL,
+        BEGIN "{'type':'REASONING_START','messageId':'m-reasoning'}\n"
+              "{'type':'REASONING_MESSAGE_START','messageId':'m-reasoning','role':'reasoning'}\n"
+              "{'type':'REASONING_MESSAGE_CONTENT','messageId':'m-reasoning','delta':'h'}\n"
+              "{'type':'REASONING_MESSAGE_END','messageId':'m-reasoning'}\n"
+              "{'type':'REASONING_END','messageId':'m-reasoning'}\n"
+              "{'type':'TEXT_MESSAGE_START','messageId':'m','role':'assistant'}\n"
+              "{'type':'TEXT_MESSAGE_CONTENT','messageId':'m','delta':'a'}\n"
+              "{'type':'TEXT_MESSAGE_END','messageId':'m'}\n"
+              "{'type':'TEXT_MESSAGE_START','messageId':'msg_1','role':'assistant'}\n"
+              "{'type':'TEXT_MESSAGE_CONTENT','messageId':'msg_1','delta':'other'}\n"
+              "{'type':'TEXT_MESSAGE_END','messageId':'msg_1'}\n" SUCCESS,
+        "bug 11: reasoning and text of one id, and a different final");
 }
 
 static void test_calls(void)
 {
-    writes(START "progress {'tool_use_id':'c','name':'t','phase':'preparing'}\n"
-                 "progress {'tool_use_id':'c','phase':'args','args_delta':'{\\'a\\':'}\n"
-                 "tool_call {'name':'t','args':{'a':1},'tool_use_id':'c','args_raw':'{\\'a\\': 1}',"
-                 "'message_id':'unheard'}\n"
-                 "progress {'tool_use_id':'c','phase':'running','percent':50}\n"
-                 "tool_result {'tool_use_id':'c','content':'no','is_error':true,"
-                 "'outcome':'denied'}\n" END,
-           NULL,
-           BEGIN "{'type':'TOOL_CALL_START','toolCallId':'c','toolCallName':'t'}\n"
-                 "{'type':'TOOL_CALL_ARGS','toolCallId':'c','delta':'{\\'a\\':'}\n"
-                 "{'type':'TOOL_CALL_ARGS','toolCallId':'c','delta':' 1}'}\n"
-                 "{'type':'TOOL_CALL_END','toolCallId':'c'}\n"
-                 "{'type':'ACTIVITY_SNAPSHOT','messageId':'tool_call:c','activityType':"
-                 "'tool-call-progress','content':{'call_id':'c','status':'running','progress':0.5},"
-                 "'replace':true}\n"
-                 "{'type':'TOOL_CALL_RESULT','messageId':'c-result','toolCallId':'c','content':'no'"
-                 ",'role':'tool','metadata':{'isError':true,'outcome':'denied'}}\n" SUCCESS,
-           "bug 16, bug 20: no parent nobody knows, and arguments once");
+    check_output(
+        START "progress {'tool_use_id':'c','name':'t','phase':'preparing'}\n"
+              "progress {'tool_use_id':'c','phase':'args','args_delta':'{\\'a\\':'}\n"
+              "tool_call {'name':'t','args':{'a':1},'tool_use_id':'c','args_raw':'{\\'a\\': 1}',"
+              "'message_id':'unheard'}\n"
+              "progress {'tool_use_id':'c','phase':'running','percent':50}\n"
+              "tool_result {'tool_use_id':'c','content':'no','is_error':true,"
+              "'outcome':'denied'}\n" END,
+        NULL,
+        BEGIN "{'type':'TOOL_CALL_START','toolCallId':'c','toolCallName':'t'}\n"
+              "{'type':'TOOL_CALL_ARGS','toolCallId':'c','delta':'{\\'a\\':'}\n"
+              "{'type':'TOOL_CALL_ARGS','toolCallId':'c','delta':' 1}'}\n"
+              "{'type':'TOOL_CALL_END','toolCallId':'c'}\n"
+              "{'type':'ACTIVITY_SNAPSHOT','messageId':'tool_call:c','activityType':"
+              "'tool-call-progress','content':{'call_id':'c','status':'running','progress':0.5},"
+              "'replace':true}\n"
+              "{'type':'TOOL_CALL_RESULT','messageId':'c-result','toolCallId':'c','content':'no'"
+              ",'role':'tool','metadata':{'isError':true,'outcome':'denied'}}\n" SUCCESS,
+        "bug 16, bug 20: an unknown parent is left out, arguments are written once");
 }
 
 static void test_steps(void)
@@ -221,33 +224,34 @@ static void test_steps(void)
                                       "step {'state':'start','name':'s','step_id':'2'}\n"
                                       "step {'state':'end','name':'s','step_id':'1'}\n"
                                       "step {'state':'mark','name':'half'}\n" END;
-    writes(steps, NULL,
-           BEGIN "{'type':'STEP_STARTED','stepName':'s'}\n"
-                 "{'type':'STEP_STARTED','stepName':'s (2)'}\n"
-                 "{'type':'STEP_FINISHED','stepName':'s'}\n"
-                 "{'type':'STEP_STARTED','stepName':'half'}\n"
-                 "{'type':'STEP_FINISHED','stepName':'half'}\n"
-                 "{'type':'STEP_FINISHED','stepName':'s (2)'}\n" SUCCESS,
-           "bug 10: steps of one name, the open one ended");
+    check_output(steps, NULL,
+                 BEGIN "{'type':'STEP_STARTED','stepName':'s'}\n"
+                       "{'type':'STEP_STARTED','stepName':'s (2)'}\n"
+                       "{'type':'STEP_FINISHED','stepName':'s'}\n"
+                       "{'type':'STEP_STARTED','stepName':'half'}\n"
+                       "{'type':'STEP_FINISHED','stepName':'half'}\n"
+                       "{'type':'STEP_FINISHED','stepName':'s (2)'}\n" SUCCESS,
+                 "bug 10: steps of one name; the open step is ended");
     static const char agents[] =
         START "step {'state':'start','kind':'agent','name':'n','agent':'a','parent_id':'c'}\n"
               "narration {'text':'child','message_id':'m','parent_id':'c'}\n"
               "step {'state':'end','kind':'agent','agent':'a','outcome':'success'}\n" END;
-    writes(agents, "1.0",
-           BEGIN_1 "{'type':'SUBAGENT_STARTED','subagentRunId':'a','name':'n','parentToolCallId':"
-                   "'c'}\n"
-                   "{'type':'TEXT_MESSAGE_START','subagentRunId':'a','messageId':'m','role':"
-                   "'assistant'}\n"
-                   "{'type':'TEXT_MESSAGE_CONTENT','subagentRunId':'a','messageId':'m','delta':"
-                   "'child'}\n"
-                   "{'type':'TEXT_MESSAGE_END','subagentRunId':'a','messageId':'m'}\n"
-                   "{'type':'SUBAGENT_FINISHED','subagentRunId':'a','outcome':{'type':"
-                   "'success'}}\n" SUCCESS,
-           "a sub-agent, as 1.0 has it");
-    writes(agents, NULL,
-           BEGIN "{'type':'STEP_STARTED','stepName':'n'}\n"
-                 "{'type':'STEP_FINISHED','stepName':'n'}\n" SUCCESS,
-           "bug 17: and for readers of 0.x without its words");
+    check_output(agents, "1.0",
+                 BEGIN_1
+                 "{'type':'SUBAGENT_STARTED','subagentRunId':'a','name':'n','parentToolCallId':"
+                 "'c'}\n"
+                 "{'type':'TEXT_MESSAGE_START','subagentRunId':'a','messageId':'m','role':"
+                 "'assistant'}\n"
+                 "{'type':'TEXT_MESSAGE_CONTENT','subagentRunId':'a','messageId':'m','delta':"
+                 "'child'}\n"
+                 "{'type':'TEXT_MESSAGE_END','subagentRunId':'a','messageId':'m'}\n"
+                 "{'type':'SUBAGENT_FINISHED','subagentRunId':'a','outcome':{'type':"
+                 "'success'}}\n" SUCCESS,
+                 "a sub-agent in the form of 1.0");
+    check_output(agents, NULL,
+                 BEGIN "{'type':'STEP_STARTED','stepName':'n'}\n"
+                       "{'type':'STEP_FINISHED','stepName':'n'}\n" SUCCESS,
+                 "bug 17: the text of a sub-agent is left out for readers of 0.x");
 }
 
 static struct event draft(enum tc_kind kind)
@@ -259,8 +263,8 @@ static struct event draft(enum tc_kind kind)
     return ev;
 }
 
-/* A connector that falls behind loses steps and progress: their ends may never come, and pieces
- * of arguments may be missing. */
+/* A slow connector loses steps and progress: the end of a step and pieces of arguments may be
+ * missing. */
 static void test_gaps(void)
 {
     struct writer_stream w;
@@ -285,14 +289,16 @@ static void test_gaps(void)
     ok(!why, "bug 10: a step whose end was lost, arguments with a gap");
     if (why)
         diag("%s", why);
-    ok(strstr(out.p, "STEP_FINISHED") && !strstr(out.p, "a\\\":1"), "the gap is not made worse");
+    ok(strstr(out.p, "STEP_FINISHED") && !strstr(out.p, "a\\\":1"),
+       "arguments after a gap are left out");
     const char *const first = strstr(out.p, "TOOL_CALL_START");
-    ok(first && !strstr(first + 1, "TOOL_CALL_START"), "bug 12: a late piece starts no call anew");
+    ok(first && !strstr(first + 1, "TOOL_CALL_START"),
+       "bug 12: a late piece does not start a call again");
     writer_stream_fini(&w);
     buf_fini(&out);
 }
 
-/* A reader that asked for the run gets it under its own names, and no id of another run's. */
+/* A reader that started the run gets its own thread and run IDs, and no id of another run. */
 static void test_names(void)
 {
     struct writer_stream w;
@@ -313,12 +319,15 @@ static void test_names(void)
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         writer_stream_write(&w, &out, all[i]);
     has_str(out.p, "\"threadId\":\"T\",\"runId\":\"R\",\"parentRunId\":\"P\"}\n",
-            "a run has the names its reader gave");
-    has_str(out.p, "\"RUN_FINISHED\",\"threadId\":\"T\",\"runId\":\"R\"", "to its end");
-    ok(!strstr(out.p, "theirs"), "and no others");
-    has_str(out.p, "\"TEXT_MESSAGE_CONTENT\",\"messageId\":\"R:m\"", "a message's id is the run's");
-    has_str(out.p, "\"TOOL_CALL_END\",\"toolCallId\":\"R:c\"", "so is a call's");
-    has_str(out.p, "\"messageId\":\"R:c-result\",\"toolCallId\":\"R:c\"", "and its result's");
+            "a run has the IDs of its reader");
+    has_str(out.p, "\"RUN_FINISHED\",\"threadId\":\"T\",\"runId\":\"R\"",
+            "the end of the run has the IDs of its reader");
+    ok(!strstr(out.p, "theirs"), "no other IDs are written");
+    has_str(out.p, "\"TEXT_MESSAGE_CONTENT\",\"messageId\":\"R:m\"",
+            "a message ID begins with the run ID");
+    has_str(out.p, "\"TOOL_CALL_END\",\"toolCallId\":\"R:c\"", "a call ID begins with the run ID");
+    has_str(out.p, "\"messageId\":\"R:c-result\",\"toolCallId\":\"R:c\"",
+            "the ID of a result begins with the run ID");
     writer_stream_fini(&w);
     buf_fini(&out);
 }
@@ -326,10 +335,10 @@ static void test_names(void)
 static void check_runs(char *text)
 {
     char *const second = strstr(text + 1, "{\"type\":\"RUN_STARTED\"");
-    ok(second && !ag_ui_rules(second, true), "the second run of a turn, by the rules");
+    ok(second && !ag_ui_rules(second, true), "the second run of a turn is valid");
     if (second)
         *second = 0;
-    ok(!ag_ui_rules(text, true), "and the first");
+    ok(!ag_ui_rules(text, true), "the first run of a turn is valid");
     if (second)
         *second = '{';
     has_str(text,
@@ -340,23 +349,25 @@ static void check_runs(char *text)
             "\"string\",\"enum\":[\"allow\",\"deny\"]},\"reason\":{\"type\":\"string\"},"
             "\"editedArgs\":{\"type\":\"object\"}},\"required\":[\"approved\"]},\"expiresAt\":"
             "\"2026-08-01T08:00:00Z\"",
-            "what can be answered is said in the protocol's words");
-    has_str(text, "}]}}]}}\n{\"type\":\"RUN_STARTED\"", "what its calls took is told with the end");
+            "the possible answers are a response schema");
+    has_str(text, "}]}}]}}\n{\"type\":\"RUN_STARTED\"",
+            "the usage of the run is written with its end");
     has_str(text, "\"subagentRunId\":\"x\",\"outcome\":{\"type\":\"suspended\"}}",
-            "a sub-agent waits");
+            "a sub-agent is suspended");
     has_str(text,
             "\"R1\"}\n{\"type\":\"STEP_STARTED\",\"stepName\":\"look\"}\n{\"type\":\"SUBAGENT_"
             "STARTED\","
             "\"subagentRunId\":\"x\",\"name\":\"explorer\",\"parentToolCallId\":\"R1:c\"}\n",
-            "and goes on, as steps do");
-    has_str(text, "\"TEXT_MESSAGE_START\",\"messageId\":\"R1:m-2\"", "a message has a name anew");
+            "a sub-agent is resumed, as steps are");
+    has_str(text, "\"TEXT_MESSAGE_START\",\"messageId\":\"R1:m-2\"",
+            "a continued message has a new ID");
     has_str(text, "\"messageId\":\"R1:c-result\",\"toolCallId\":\"R1:c\"",
-            "a result that of its call, in the run before");
+            "a result has the call ID of the previous run");
     has_str(text, "\"outcome\":{\"type\":\"success\"},\"usage\":[{\"inputTokens\":7",
-            "and usage is that of the turn");
+            "the usage is that of the turn");
 }
 
-/* One turn told in two runs, because it asked in between: nothing is told twice, and ids fit. */
+/* One turn in two runs with a request between: nothing is repeated, and the IDs match. */
 static void test_runs(void)
 {
     struct event start = draft(TC_START), said = draft(TC_NARRATION), call = draft(TC_TOOL_CALL),
@@ -421,57 +432,58 @@ static void test_ends(void)
 {
     static const char cancelled[] =
         START "final {'text':'','synthesized':true}\ndone {'reason':'cancelled'}\n";
-    writes(cancelled, "1.0",
-           BEGIN_1 "{'type':'RUN_FINISHED','threadId':'s','runId':'turn','outcome':{'type':"
-                   "'cancelled'}}\n",
-           "bug 9: cancelled, for 1.0");
-    writes(cancelled, NULL,
-           BEGIN "{'type':'RUN_ERROR','message':'Run cancelled','code':'CANCELLED'}\n",
-           "bug 9: cancelled, for 0.x");
-    writes(START "error {'message':'m','code':'c'}\n"
-                 "usage {'scope':'turn','input_tokens':10,'output_tokens':5,"
-                 "'cache_read_tokens':100,'cache_write_tokens':20,'cache_counted':false}\n"
-                 "done {'reason':'error'}\n",
-           NULL,
-           BEGIN "{'type':'RUN_ERROR','message':'m','code':'c','usage':[{'inputTokens':130,"
-                 "'outputTokens':5,'totalTokens':135,'cachedInputTokens':100}]}\n",
-           "bug 2: one end; usage is totals, the cache among them");
-    writes(START "tool_call {'name':'t','args':{},'tool_use_id':'c'}\n"
+    check_output(cancelled, "1.0",
+                 BEGIN_1 "{'type':'RUN_FINISHED','threadId':'s','runId':'turn','outcome':{'type':"
+                         "'cancelled'}}\n",
+                 "bug 9: cancelled in the form of 1.0");
+    check_output(cancelled, NULL,
+                 BEGIN "{'type':'RUN_ERROR','message':'Run cancelled','code':'CANCELLED'}\n",
+                 "bug 9: cancelled in the form of 0.x");
+    check_output(START "error {'message':'m','code':'c'}\n"
+                       "usage {'scope':'turn','input_tokens':10,'output_tokens':5,"
+                       "'cache_read_tokens':100,'cache_write_tokens':20,'cache_counted':false}\n"
+                       "done {'reason':'error'}\n",
+                 NULL,
+                 BEGIN "{'type':'RUN_ERROR','message':'m','code':'c','usage':[{'inputTokens':130,"
+                       "'outputTokens':5,'totalTokens':135,'cachedInputTokens':100}]}\n",
+                 "bug 2: one end; the usage is the total, with the cache");
+    check_output(START
+                 "tool_call {'name':'t','args':{},'tool_use_id':'c'}\n"
                  "request {'request_id':'q','kind':'approval','state':'open','tool_use_id':'c',"
                  "'message':'May I?','expires_ms':1785571200000,'blocking':true}\n"
                  "done {'reason':'suspended'}\nfinal {'text':'','synthesized':true}\n",
-           NULL,
-           BEGIN "{'type':'TOOL_CALL_START','toolCallId':'c','toolCallName':'t'}\n"
-                 "{'type':'TOOL_CALL_ARGS','toolCallId':'c','delta':'{}'}\n"
-                 "{'type':'TOOL_CALL_END','toolCallId':'c'}\n"
-                 "{'type':'RUN_FINISHED','threadId':'s','runId':'turn','outcome':{'type':"
-                 "'interrupt','interrupts':[{'id':'q','reason':'approval','message':'May I?',"
-                 "'toolCallId':'c','expiresAt':'2026-08-01T08:00:00Z','metadata':{'kind':"
-                 "'approval'}}]}}\n",
-           "a request that stays open is an interrupt, and its call has no result");
+                 NULL,
+                 BEGIN "{'type':'TOOL_CALL_START','toolCallId':'c','toolCallName':'t'}\n"
+                       "{'type':'TOOL_CALL_ARGS','toolCallId':'c','delta':'{}'}\n"
+                       "{'type':'TOOL_CALL_END','toolCallId':'c'}\n"
+                       "{'type':'RUN_FINISHED','threadId':'s','runId':'turn','outcome':{'type':"
+                       "'interrupt','interrupts':[{'id':'q','reason':'approval','message':'May I?',"
+                       "'toolCallId':'c','expiresAt':'2026-08-01T08:00:00Z','metadata':{'kind':"
+                       "'approval'}}]}}\n",
+                 "an open request is an interrupt, and its call has no result");
 }
 
 static void test_rest(void)
 {
-    writes(START "notice {'level':'warn','text':'n','code':'k'}\n"
-                 "state {'scope':'state','op':'delta','patch':[{'op':'add','path':'no/slash',"
-                 "'value':1}]}\n"
-                 "state {'scope':'messages','op':'snapshot','value':[{'id':1}]}\n"
-                 "raw {'dialect':'claude','event':{'type':'odd'},'name':'odd'}\n" END,
-           NULL,
-           BEGIN "{'type':'CUSTOM','name':'notice','value':{'level':'warn','text':'n',"
-                 "'code':'k'}}\n"
-                 "{'type':'CUSTOM','name':'state','value':[{'op':'add','path':'no/slash',"
-                 "'value':1}]}\n"
-                 "{'type':'CUSTOM','name':'messages','value':[{'id':1}]}\n"
-                 "{'type':'RAW','event':{'type':'odd'},'source':'claude'}\n" SUCCESS,
-           "bug 27: what a reader would choke on goes as something it does not look into");
+    check_output(START "notice {'level':'warn','text':'n','code':'k'}\n"
+                       "state {'scope':'state','op':'delta','patch':[{'op':'add','path':'no/slash',"
+                       "'value':1}]}\n"
+                       "state {'scope':'messages','op':'snapshot','value':[{'id':1}]}\n"
+                       "raw {'dialect':'claude','event':{'type':'odd'},'name':'odd'}\n" END,
+                 NULL,
+                 BEGIN "{'type':'CUSTOM','name':'notice','value':{'level':'warn','text':'n',"
+                       "'code':'k'}}\n"
+                       "{'type':'CUSTOM','name':'state','value':[{'op':'add','path':'no/slash',"
+                       "'value':1}]}\n"
+                       "{'type':'CUSTOM','name':'messages','value':[{'id':1}]}\n"
+                       "{'type':'RAW','event':{'type':'odd'},'source':'claude'}\n" SUCCESS,
+                 "bug 27: values that a reader cannot parse are written as CUSTOM");
     const struct rewrite r = {.dialect = "ag-ui", .writer = "ag-ui", .conf.framing = FRAMING_SSE};
     size_t len;
     char *const frames = tap_slurp(tap_source("dialects/ag-ui/resumed.jsonl"), &len);
     char *const got = rewrite(&r, frames, len);
     ok(strstr(got, "data: {\"type\":\"RUN_STARTED\"") == got && strstr(got, "}\n\ndata: "),
-       "as frames");
+       "the output is server-sent events");
     free(got);
     free(frames);
 }
