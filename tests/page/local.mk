@@ -11,5 +11,5 @@ page-clean:
 	rm -rf tests/page/screens
 .PHONY: page-clean
 
-# Of what they start, what is not built for every test.
-$(CLIENT_TESTS:.t=.log): tests/fake/asker$(EXEEXT) tests/fake/talker$(EXEEXT)
+# Programs that they start.
+$(CLIENT_TESTS:.t=.log): tests/fake/agent$(EXEEXT) tests/fake/asker$(EXEEXT) tests/fake/talker$(EXEEXT)
