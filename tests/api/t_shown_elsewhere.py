@@ -132,6 +132,23 @@ def stopped_in_chat(fake, leader, other):
         equal(answers(fake, id_), [], "without an answer")
 
 
+def stopped_by_command(fake, leader, other):
+    """A turn of the chat continues on the host that led the bot when it began: the command /stop reaches it there."""
+    fake.control("message", {"from": PERSON, "text": "tools=2 gated id=c1"})
+    hear(fake, "⏱")
+    turn, = (t["id"] for t in leader.turns() if t["state"] == "running")
+    equal(leader.run("drain", "--detach")[0], 0, "the leader drains")
+    until(lambda: leads(other), "the other host leads")
+    until(lambda: other.knows(turn, "running"), "and knows the turn")
+    fake.control("message", {"from": PERSON, "text": "/stop"})
+    until(lambda: seen(fake, "^Stopping the running turn"), "the command is answered")
+    leader.await_state(turn, "cancelled")
+    settled(fake, leader, other)
+    equal(answers(fake, "c1"), [], "the turn has no answer")
+    equal(leader.run("drain", "--undo")[0], 0, "the former leader works again")
+    return other, leader
+
+
 def asked_by_rule(fake, leader, other):
     """A rule of the agent sends a request to a chat, which sees nothing else of the turn."""
     other.begin("run=echo A3", agent="asker")
@@ -208,6 +225,7 @@ if __name__ == "__main__" and not skip_without_server():
             decided_elsewhere(bots, led, far)
             progress(bots, led, far)
             stopped_in_chat(bots, led, far)
+            led, far = stopped_by_command(bots, led, far)
             asked_by_rule(bots, led, far)
             died(bots, led, far)
             with Member("h3", nats.url(), instances=tg, agents=agents) as three:

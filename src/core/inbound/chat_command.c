@@ -11,6 +11,7 @@
 #include "core/inbound/chat_choice.h"
 #include "core/inbound/chat_history.h"
 #include "core/inbound/inbound_internal.h"
+#include "core/inbound/inbound_remote.h"
 #include "core/request/approvals.h"
 #include "text/sentence/texts.h"
 
@@ -58,6 +59,12 @@ static void stop(struct inbound *r, struct host_call *a, const struct conf_insta
     }
     CLEANUP_BUF struct buf text = {0};
     const bool runs = c && c->job;
+    const char *const guest = runs ? NULL : inbound_remote_find_running(r->remote, inst->name, key);
+    if (guest) {
+        inbound_remote_cancel(r->remote, a, guest,
+                              c ? turn_scheduler_drop_waiting(r->spec.conversations, c) : 0);
+        return;
+    }
     const bool worked = !runs && turn_scheduler_stop_background(r->spec.conversations, key);
     if (!runs && !worked) {
         chat_command_stop_elsewhere(r, a, key, agent, c);

@@ -256,7 +256,7 @@ static void inbound_cancel(struct inbound *r, struct host_call *a, const struct 
     else if (is_own)
         chat_command_clear_queue(r, a, c);
     else if (is_shown && inbound_remote_has(r->remote, a->turn))
-        inbound_remote_cancel(r->remote, a);
+        inbound_remote_cancel(r->remote, a, a->turn, 0);
     else
         host_call_complete(a, TC_KNOWN, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/sys/log.h"
+#include "core/conversation/host_reply.h"
 #include "event/json/json_reader.h"
 #include "event/json/json_writer.h"
 #include "text/sentence/texts.h"
@@ -50,6 +51,30 @@ bool inbound_remote_has(const struct inbound_remote *r, const char *turn)
 {
     const struct turnlog_turn *const t = r ? turnlog_find_turn(r->turnlog, turn) : NULL;
     return t && t->spec.host && !turnlog_turn_is_finished(t);
+}
+
+struct inbound_remote_conversation {
+    const char *instance, *key;
+    const char *turn; /* that runs there; or NULL */
+};
+
+static bool inbound_remote_look_in(void *ctx, const struct turnlog_turn *t)
+{
+    struct inbound_remote_conversation *const c = ctx;
+    const char *const source = t->spec.source, *const key = t->spec.conversation;
+    if (t->spec.host && t->state == TURNLOG_RUNNING && source && key &&
+        strcmp(source, c->instance) == 0 && strcmp(key, c->key) == 0)
+        c->turn = t->spec.id;
+    return !c->turn;
+}
+
+const char *inbound_remote_find_running(const struct inbound_remote *r, const char *instance,
+                                        const char *conversation)
+{
+    struct inbound_remote_conversation c = {instance, conversation, NULL};
+    if (r)
+        turnlog_each_turn(r->turnlog, inbound_remote_look_in, &c);
+    return c.turn;
 }
 
 /* ---- tickets ---- */
@@ -110,6 +135,7 @@ struct inbound_remote_wait {
     struct host_call *call;
     enum language language;
     char *turn, *host;
+    size_t dropped; /* inbound_remote_cancel */
 };
 
 static struct inbound_remote_wait *inbound_remote_wait_new(const struct inbound_remote *r,
@@ -126,7 +152,7 @@ static struct inbound_remote_wait *inbound_remote_wait_new(const struct inbound_
 static void inbound_remote_end(struct inbound_remote_wait *w, enum tc_accepted accepted,
                                const char *text)
 {
-    const char *const what = w->call->kind == HOST_CALL_CANCEL ? "stopping" : "an answer to";
+    const char *const what = w->call->kind == HOST_CALL_ANSWER ? "an answer to" : "stopping";
     if (accepted != TC_COMMAND)
         log_write(LOG_INFO, "host", "instance %s: %s turn %s of host \"%s\" failed: %s",
                   w->call->instance, what, w->turn, w->host,
@@ -168,23 +194,38 @@ void inbound_remote_decide(const struct inbound_remote *r, struct host_call *a,
     bus_ask(r->bus, w->host, DECIDE, (struct str){body.p, body.len}, inbound_remote_on_answer, w);
 }
 
+/* The reply to a command is a text in any case. */
+static void inbound_remote_reply(struct inbound_remote_wait *w, bool is_answered, bool is_cancelled)
+{
+    CLEANUP_BUF struct buf text = {0};
+    if (is_answered)
+        host_reply_stopped(&text, is_cancelled, false, w->dropped);
+    else
+        texts_append(&text, TEXT_REQUEST_UNREACHABLE, NULL);
+    inbound_remote_end(w, TC_COMMAND, text.p);
+}
+
 static void inbound_remote_on_cancelled(void *ctx, enum nats_client_result result, struct str body)
 {
     struct inbound_remote_wait *const w = ctx;
     TEXTS_IN(w->language);
     const struct str word = bus_message_value(body, "/cancelled");
-    if (result != NATS_CLIENT_REPLIED)
+    if (w->call->kind == HOST_CALL_SUBMIT)
+        inbound_remote_reply(w, result == NATS_CLIENT_REPLIED, str_is(word, "true"));
+    else if (result != NATS_CLIENT_REPLIED)
         inbound_remote_end(w, TC_DENIED, texts_get(TEXT_REQUEST_UNREACHABLE));
     else
         inbound_remote_end(w, str_is(word, "true") ? TC_COMMAND : TC_KNOWN, NULL);
 }
 
-void inbound_remote_cancel(const struct inbound_remote *r, struct host_call *a)
+void inbound_remote_cancel(const struct inbound_remote *r, struct host_call *a, const char *turn,
+                           size_t dropped)
 {
-    struct inbound_remote_wait *const w = inbound_remote_wait_new(r, a, a->turn);
+    struct inbound_remote_wait *const w = inbound_remote_wait_new(r, a, turn);
     CLEANUP_BUF struct buf body = {0};
+    w->dropped = dropped;
     buf_add_char(&body, '{');
-    jsonw_member_str(&body, "turn", a->turn);
+    jsonw_member_str(&body, "turn", w->turn);
     buf_add_char(&body, '}');
     bus_ask(r->bus, w->host, CANCEL, (struct str){body.p, body.len}, inbound_remote_on_cancelled,
             w);

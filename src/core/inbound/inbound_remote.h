@@ -28,7 +28,12 @@ bool inbound_remote_find(const struct inbound_remote *r, struct arena *a,
 /* Completes the call later. The decision is copied. */
 void inbound_remote_decide(const struct inbound_remote *r, struct host_call *a,
                            const struct request_decision *d);
-/* Cancels the turn of the call, for which inbound_remote_has holds. Completes the call later. */
-void inbound_remote_cancel(const struct inbound_remote *r, struct host_call *a);
+/* The id of a turn of another host that runs in that conversation of the instance; NULL: none. */
+const char *inbound_remote_find_running(const struct inbound_remote *r, const char *instance,
+                                        const char *conversation);
+/* Cancels that turn, for which inbound_remote_has holds. Completes the call later. dropped: queued
+ * messages that the reply to a command reports as dropped. */
+void inbound_remote_cancel(const struct inbound_remote *r, struct host_call *a, const char *turn,
+                           size_t dropped);
 
 #endif
