@@ -5,6 +5,7 @@ import json
 import pathlib
 import sys
 
+import ledger
 from people import messages
 from talk import Fake, done, equal, ok, telegram, until
 
@@ -60,6 +61,7 @@ def start_work(all_, text, id_):
     chat = Chat(all_.fake)
     chat.say(f"{text} id={id_}")
     chat.hear(f"Answer {id_} ")
+    until(lambda: not any(ledger.open_work(host) for host in all_.gateways), "the answer is delivered, also for a gateway that dies")
     return chat
 
 
@@ -75,6 +77,7 @@ class One:
         self.server, self.fake = server, fake
         bot_ = telegram(fake, allow=PEOPLE, lead=False, progress_after_ms=100)
         self.gateway = Member("g", server.url(), instances=bot_, agent=AGENT, hosts=["r"], extra=EXTRA, bus='roles = ["gateway"];')
+        self.gateways = [self.gateway]
         self.runner = Member("r", server.url(), agent=AGENT, hosts=["r"], extra=EXTRA)
 
     def __enter__(self):
@@ -127,6 +130,19 @@ def stopped(all_):
     chat.say("id=c2")
     chat.hear("Answer c2")
     equal(chat.texts("Later"), [], "the stopped turn has no answer")
+
+
+def written_during(all_):
+    """A message during the turn is given to the agent, which answers it next."""
+    chat = start_work(all_, "tools=1 behind-held", "r1")
+    all_.runner.let_go("r1.behind")
+    until(lambda: "running" in [t["state"] for t in own_turns(all_.gateway, "tg")], "the gateway has the turn")
+    chat.say("id=r2")
+    until(lambda: [t for t in all_.gateway.turns() if t.get("task") == "id=r2"], "the message is known")
+    all_.runner.let_go("r1.behind")
+    chat.hear("Later r1")
+    chat.hear("Answer r2")
+    chat.has_once("Answer r1", "Later r1", "Answer r2")
 
 
 def work_stopped(all_):
@@ -241,7 +257,7 @@ class Two:
 
     def __init__(self, server, fake):
         self.server, self.fake = server, fake
-        bot_ = telegram(fake, allow=PEOPLE, progress_after_ms=100)
+        bot_ = telegram(fake, allow=PEOPLE, progress_after_ms=100, language="de")
         self.gateways = [Member(name, server.url(), instances=bot_, agent=AGENT, hosts=["r"], extra=EXTRA,
                                 bus='roles = ["gateway"]; lost_after_s = 3;') for name in ("h1", "h2")]
         self.runner = Member("r", server.url(), agent=AGENT, hosts=["r"], extra=EXTRA, bus="lost_after_s = 3;")
@@ -274,8 +290,10 @@ def led(all_):
     chat = start_work(all_, "behind", "l1")
     all_.runner.let_go("l1.behind")
     all_.is_delivered(chat, "Answer l1", "Later l1")
-    chat.say("id=l2")
-    all_.is_delivered(chat, "Answer l2", "Later l1")
+    chat.say("behind-silently id=l2")
+    chat.hear("Answer l2")
+    all_.runner.let_go("l2.behind")
+    all_.is_delivered(chat, "Die Arbeit im Hintergrund", "Answer l2", "Later l1")
 
 
 def led_by_the_next(all_):
@@ -323,7 +341,7 @@ def main():
         print("1..0 # SKIP no nats-server")
         return
     with natsd.NatsServer() as server, Fake("telegram") as fake, One(server, fake) as all_:
-        for scene in (delivered, silent, stopped, work_stopped, restarted_meanwhile, entered, without_bus, clients, runner_lost):
+        for scene in (delivered, silent, stopped, written_during, work_stopped, restarted_meanwhile, entered, without_bus, clients, runner_lost):
             scene(all_)
     with natsd.NatsServer() as server, Fake("telegram") as fake:
         for bucket in ("tc_lead", "tc_host"):

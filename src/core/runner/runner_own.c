@@ -47,15 +47,6 @@ static void runner_own_on_stored(struct runner_own *own)
         runner_job_end(own->job);
 }
 
-static void runner_own_on_order_stored(void *ctx, bool is_own, struct str body)
-{
-    struct runner_own *const own = ctx;
-    (void)is_own, (void)body;
-    work_outcome_free(own->order);
-    own->order = NULL;
-    runner_own_on_stored(own);
-}
-
 static void runner_own_on_mail_stored(void *ctx, bool is_own, struct str body)
 {
     struct runner_own *const own = ctx;
@@ -65,19 +56,29 @@ static void runner_own_on_mail_stored(void *ctx, bool is_own, struct str body)
     runner_own_on_stored(own);
 }
 
-static void runner_own_store(struct runner_own *own)
+/* What is stored as `kind` of that source; `done` frees it. */
+static struct work_outcome *runner_own_store(struct runner_own *own, const char *kind,
+                                             const char *source, work_outcome_done *done)
 {
     const struct runner_job *const job = own->job;
     struct bus_link *const link = job->runner->link;
     CLEANUP_BUF struct buf body = {0};
     const struct bus_origin from = bus_link_next_origin(link);
     work_order_write(&body, &from, &job->order);
-    const struct str order = {body.p, body.len};
-    own->order = work_outcome_store_as(link, "new", job->order.source, job->order.turn, &from,
-                                       order, runner_own_on_order_stored, own);
-    if (!job->order.shared)
-        own->mail = work_outcome_store_as(link, "own", job->order.gateway, job->order.turn, &from,
-                                          order, runner_own_on_mail_stored, own);
+    return work_outcome_store_as(link, kind, source, job->order.turn, &from,
+                                 (struct str){body.p, body.len}, done, own);
+}
+
+static void runner_own_on_order_stored(void *ctx, bool is_own, struct str body)
+{
+    struct runner_own *const own = ctx;
+    const struct work_order *const o = &own->job->order;
+    (void)is_own, (void)body;
+    work_outcome_free(own->order);
+    own->order = NULL;
+    if (!o->shared)
+        own->mail = runner_own_store(own, "own", o->gateway, runner_own_on_mail_stored);
+    runner_own_on_stored(own);
 }
 
 /* The id of the turn is new, so another claim cannot exist. */
@@ -93,7 +94,8 @@ static void runner_own_on_claimed(void *ctx, enum nats_client_result result,
         return;
     }
     job->own->is_claimed = true;
-    runner_own_store(job->own);
+    job->own->order =
+        runner_own_store(job->own, "new", job->order.source, runner_own_on_order_stored);
 }
 
 void runner_own_go_on(struct runner_job *job)

@@ -190,6 +190,27 @@ static void work_run_print_begun(struct work_run *r, const struct event *start)
     work_run_print_event(r, &notice);
 }
 
+static struct str work_run_text_of(enum text_id id, enum language language)
+{
+    TEXTS_IN(language);
+    const char *const text = texts_get(id);
+    return (struct str){text, strlen(text)};
+}
+
+/* The other host has written the end of a turn that its agent had begun and that says nothing. It
+ * does not know the language of the instance. */
+static bool work_run_translate_end(const struct work_run *r, struct event *ev)
+{
+    const struct str english = work_run_text_of(TEXT_BACKGROUND_ENDED, LANGUAGE_EN);
+    if (ev->kind != TC_FINAL || !ev->u.final.synthesized ||
+        !str_equal((struct str){ev->u.final.text, ev->u.final.text_len}, english))
+        return false;
+    const struct str own = work_run_text_of(TEXT_BACKGROUND_ENDED, r->notices.language);
+    ev->u.final.text = own.p;
+    ev->u.final.text_len = own.len;
+    return true;
+}
+
 static void work_run_on_event(void *ctx, struct event *ev, struct str line)
 {
     struct work_run *const r = ctx;
@@ -202,7 +223,10 @@ static void work_run_on_event(void *ctx, struct event *ev, struct str line)
         work_run_print_begun(r, ev);
         return;
     }
-    buf_add(&text, line.p, line.len);
+    if (work_run_translate_end(r, ev))
+        codec_encode(&text, ev);
+    else
+        buf_add(&text, line.p, line.len);
     buf_add_char(&text, '\n');
     work_run_print(r, (struct str){text.p, text.len});
     work_run_print_session_moved(r);
