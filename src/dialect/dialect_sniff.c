@@ -6,8 +6,8 @@
 #define LINES_MAX 16
 #define BYTES_MAX ((size_t)256 << 10)
 
-static void dialect_sniff_hold(struct dialect_sniff *s, const char *line, size_t len,
-                               const char *event)
+static void dialect_sniff_retain_line(struct dialect_sniff *s, const char *line, size_t len,
+                                      const char *event)
 {
     buf_add(&s->held, event ? event : "", (event ? strlen(event) : 0) + 1);
     buf_add(&s->held, &len, sizeof len);
@@ -30,7 +30,7 @@ void dialect_sniff_score(struct dialect_sniff *s, const char *line, size_t len, 
 const struct dialect *dialect_sniff_feed(struct dialect_sniff *s, const char *line, size_t len,
                                          const char *event)
 {
-    dialect_sniff_hold(s, line, len, event);
+    dialect_sniff_retain_line(s, line, len, event);
     dialect_sniff_score(s, line, len, event);
     if (s->score >= DIALECT_SCORE_LIKELY || s->lines >= LINES_MAX || s->held.len >= BYTES_MAX)
         return dialect_sniff_guess(s);

@@ -30,8 +30,8 @@ struct remote_command {
         interrupt;
 };
 
-static void remote_commands_take_prompt(struct remote_commands *r, struct arena *a,
-                                        const struct remote_command *c)
+static void remote_commands_handle_prompt(struct remote_commands *r, struct arena *a,
+                                          const struct remote_command *c)
 {
     const char *const text = value_text(a, c->text, NULL);
     if (r->prompted || !text)
@@ -40,8 +40,8 @@ static void remote_commands_take_prompt(struct remote_commands *r, struct arena 
     r->events->prompt(r->ctx, text, value_text(a, c->session, NULL));
 }
 
-static void remote_commands_take_answer(const struct remote_commands *r, struct arena *a,
-                                        const struct remote_command *c)
+static void remote_commands_handle_answer(const struct remote_commands *r, struct arena *a,
+                                          const struct remote_command *c)
 {
     const struct remote_answer answer = {
         .id = value_text(a, c->id, NULL),
@@ -75,9 +75,9 @@ static void remote_commands_on_line(void *ctx, const char *line, size_t len, boo
         return;
     struct arena a = {0};
     if (value_equals(c.type, "prompt"))
-        remote_commands_take_prompt(r, &a, &c);
+        remote_commands_handle_prompt(r, &a, &c);
     else if (value_equals(c.type, "answer"))
-        remote_commands_take_answer(r, &a, &c);
+        remote_commands_handle_answer(r, &a, &c);
     else if (value_equals(c.type, "cancel"))
         r->events->cancel(r->ctx);
     arena_fini(&a);

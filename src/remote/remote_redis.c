@@ -36,8 +36,8 @@ struct redis_follower {
 
 /* ---- entries ---- */
 
-static void follower_take_field(struct redis_follower *f, struct buf *line, struct str name,
-                                struct str value)
+static void follower_add_field(struct redis_follower *f, struct buf *line, struct str name,
+                               struct str value)
 {
     if (!utf8_is_valid(name.p, name.len))
         return;
@@ -69,7 +69,7 @@ static int follower_write_entry(struct redis_follower *f, const struct redis_rep
     jsonw_string(&line, f->last, strlen(f->last));
     for (size_t i = 0; i + 1 < fields->n; i += 2)
         if (fields->items[i].type == REDIS_TEXT && fields->items[i + 1].type == REDIS_TEXT)
-            follower_take_field(f, &line, fields->items[i].text, fields->items[i + 1].text);
+            follower_add_field(f, &line, fields->items[i].text, fields->items[i + 1].text);
     buf_add_str(&line, "}\n");
     if (fwrite(line.p, 1, line.len, stdout) != line.len)
         return err_set_errno(err, errno, NULL, "cannot write to standard output");

@@ -56,7 +56,7 @@ bool guard_has_open_request(const struct guard *g)
     return g->requests.open.oldest;
 }
 
-static const char *session_of(const struct guard *g)
+static const char *guard_session_id(const struct guard *g)
 {
     return g->session_id ? g->session_id : "";
 }
@@ -73,7 +73,7 @@ void guard_emit(struct guard *g, struct event *ev)
         meta->src = g->src;
     meta->correlation_id = g->correlation_id;
     if (!meta->session_id || !*meta->session_id)
-        meta->session_id = session_of(g);
+        meta->session_id = guard_session_id(g);
     ev->u.meta = meta;
     g->emit(g->ctx, ev);
 }
@@ -95,10 +95,10 @@ static void learn_session(struct guard *g, struct event *ev)
 {
     const char *const id = ev->meta.session_id;
     if (!id || !*id) {
-        ev->meta.session_id = session_of(g);
+        ev->meta.session_id = guard_session_id(g);
         return;
     }
-    if (guard_is_child(ev) || strcmp(session_of(g), id) == 0)
+    if (guard_is_child(ev) || strcmp(guard_session_id(g), id) == 0)
         return;
     free(g->session_id);
     g->session_id = xstrdup(id);
@@ -113,8 +113,8 @@ static void invent_start(struct guard *g)
 }
 
 /* Emits a notice in place of ev. */
-static void tell_as_notice(struct guard *g, const struct event *ev, const char *level,
-                           const char *code, const char *text)
+static void guard_emit_as_notice(struct guard *g, const struct event *ev, const char *level,
+                                 const char *code, const char *text)
 {
     struct event notice;
     event_init_notice(&notice, level, code, text);
@@ -122,7 +122,7 @@ static void tell_as_notice(struct guard *g, const struct event *ev, const char *
     guard_emit(g, &notice);
 }
 
-static void tell_as_message(struct guard *g, const struct event *final)
+static void guard_emit_as_message(struct guard *g, const struct event *final)
 {
     struct event message;
     event_init(&message, TC_MESSAGE);
@@ -133,7 +133,7 @@ static void tell_as_message(struct guard *g, const struct event *final)
     guard_emit(g, &message);
 }
 
-static void guard_hold(struct guard *g, struct shared_event **held, const struct event *ev)
+static void guard_retain_event(struct guard *g, struct shared_event **held, const struct event *ev)
 {
     if (*held)
         g->stats.duplicates++;
@@ -141,12 +141,12 @@ static void guard_hold(struct guard *g, struct shared_event **held, const struct
         *held = shared_event_new(ev);
 }
 
-static void hold_done(struct guard *g, const struct event *ev)
+static void guard_retain_done(struct guard *g, const struct event *ev)
 {
     if (guard_is_child(ev))
         g->stats.unmatched++;
     else
-        guard_hold(g, &g->held_done, ev);
+        guard_retain_event(g, &g->held_done, ev);
 }
 
 static bool guard_is_reason(const struct event *done, const char *reason)
@@ -154,7 +154,7 @@ static bool guard_is_reason(const struct event *done, const char *reason)
     return strcmp(done->u.done.reason, reason) == 0;
 }
 
-static bool says_suspended(const struct guard *g)
+static bool guard_is_held_done_suspended(const struct guard *g)
 {
     return g->held_done && guard_is_reason(shared_event_get(g->held_done), "suspended");
 }
@@ -167,7 +167,7 @@ void guard_may_resume(struct guard *g)
 
 bool guard_is_suspended(const struct guard *g)
 {
-    return g->resumes && g->outcome == GUARD_OPEN && says_suspended(g);
+    return g->resumes && g->outcome == GUARD_OPEN && guard_is_held_done_suspended(g);
 }
 
 static void guard_drop(struct shared_event **held)
@@ -176,11 +176,11 @@ static void guard_drop(struct shared_event **held)
     *held = NULL;
 }
 
-static void guard_tell_outcome(struct guard *g, struct event *ev, enum guard_outcome outcome)
+static void guard_emit_outcome(struct guard *g, struct event *ev, enum guard_outcome outcome)
 {
     ASSERT(g->outcome == GUARD_OPEN && outcome != GUARD_OPEN);
     ASSERT(!g->done);
-    const bool suspended = outcome == GUARD_FINAL && says_suspended(g);
+    const bool suspended = outcome == GUARD_FINAL && guard_is_held_done_suspended(g);
     guard_close_items(g, !suspended);
     g->outcome = outcome;
     guard_emit(g, ev);
@@ -203,13 +203,13 @@ static void feed_start(struct guard *g, struct event *ev)
     codec_encode_payload(&said, ev);
     ev->meta.x = said.len > 2 ? said.p : NULL;
     if (!guard_is_suspended(g)) {
-        tell_as_notice(g, ev, "info", "restart", "The agent restarted its output.");
+        guard_emit_as_notice(g, ev, "info", "restart", "The agent restarted its output.");
         return;
     }
     guard_drop(&g->held_done);
     guard_drop(&g->held_final);
     guard_drop(&g->held_usage);
-    tell_as_notice(g, ev, "info", "resumed", "The suspended run goes on.");
+    guard_emit_as_notice(g, ev, "info", "resumed", "The suspended run goes on.");
 }
 
 static void feed_narration(struct guard *g, struct event *ev)
@@ -227,25 +227,25 @@ static void feed_thinking(struct guard *g, struct event *ev)
 static void feed_final(struct guard *g, struct event *ev)
 {
     if (guard_is_child(ev))
-        tell_as_message(g, ev);
+        guard_emit_as_message(g, ev);
     else if (guard_is_suspended(g))
-        guard_hold(g, &g->held_final, ev);
+        guard_retain_event(g, &g->held_final, ev);
     else
-        guard_tell_outcome(g, ev, GUARD_FINAL);
+        guard_emit_outcome(g, ev, GUARD_FINAL);
 }
 
 static void guard_feed_error(struct guard *g, struct event *ev)
 {
     if (guard_is_child(ev))
-        tell_as_notice(g, ev, "error", ev->u.error.code, ev->u.error.message);
+        guard_emit_as_notice(g, ev, "error", ev->u.error.code, ev->u.error.message);
     else
-        guard_tell_outcome(g, ev, GUARD_ERROR);
+        guard_emit_outcome(g, ev, GUARD_ERROR);
 }
 
 static void guard_feed_usage(struct guard *g, struct event *ev)
 {
     if (is_turn_usage(ev) && !guard_is_child(ev)) {
-        guard_hold(g, &g->held_usage, ev);
+        guard_retain_event(g, &g->held_usage, ev);
         return;
     }
     ev->u.usage.scope = "call";
@@ -275,7 +275,7 @@ static void feed_open(struct guard *g, struct event *ev)
     if (!guard_is_child(ev))
         kept_text_see(&g->kept, ev);
     if (ev->kind == TC_DONE)
-        hold_done(g, ev);
+        guard_retain_done(g, ev);
     else
         feed[ev->kind](g, ev);
 }
@@ -302,7 +302,7 @@ static void feed_second_outcome(struct guard *g, struct event *ev)
     }
     if (ev->kind == TC_ERROR && g->outcome == GUARD_FINAL && !g->error_noted) {
         g->error_noted = true;
-        tell_as_notice(g, ev, "error", ev->u.error.code, ev->u.error.message);
+        guard_emit_as_notice(g, ev, "error", ev->u.error.code, ev->u.error.message);
         return;
     }
     g->stats.duplicates++;
@@ -322,7 +322,7 @@ static void feed_late(struct guard *g, struct event *ev)
     else if (ev->kind == TC_USAGE)
         feed_late_usage(g, ev);
     else if (ev->kind == TC_DONE)
-        hold_done(g, ev);
+        guard_retain_done(g, ev);
     else if (ev->kind == TC_FINAL || ev->kind == TC_ERROR)
         feed_second_outcome(g, ev);
     else
@@ -364,7 +364,7 @@ static const struct guard_default_end endings[] = {
 static const struct guard_default_end truncated = {
     "lost", "agent_truncated", "The agent's output was cut off before it gave a result."};
 
-static struct guard_default_end ending_of(const struct stream_end_info *end)
+static struct guard_default_end guard_choose_default_end(const struct stream_end_info *end)
 {
     struct guard_default_end e = endings[end->how];
     if (end->how == STREAM_EOF && end->truncated)
@@ -376,23 +376,23 @@ static struct guard_default_end ending_of(const struct stream_end_info *end)
     return e;
 }
 
-static void tell_missing_error(struct guard *g, const char *code, const char *message)
+static void guard_emit_missing_error(struct guard *g, const char *code, const char *message)
 {
     struct event ev;
     event_init(&ev, TC_ERROR);
     ev.u.error.code = code;
     ev.u.error.message = message;
-    guard_tell_outcome(g, &ev, GUARD_ERROR);
+    guard_emit_outcome(g, &ev, GUARD_ERROR);
 }
 
-static void tell_invented_final(struct guard *g, struct event *final)
+static void guard_emit_synthesized_final(struct guard *g, struct event *final)
 {
     final->u.final.synthesized = true;
-    guard_tell_outcome(g, final, GUARD_FINAL);
+    guard_emit_outcome(g, final, GUARD_FINAL);
 }
 
 /* The text shown to people if the agent wrote none; or NULL. */
-static void tell_missing_final(struct guard *g, const char *text)
+static void guard_emit_missing_final(struct guard *g, const char *text)
 {
     struct event ev;
     event_init(&ev, TC_FINAL);
@@ -400,17 +400,17 @@ static void tell_missing_final(struct guard *g, const char *text)
         ev.u.final.text = text;
         ev.u.final.text_len = strlen(text);
     }
-    tell_invented_final(g, &ev);
+    guard_emit_synthesized_final(g, &ev);
 }
 
 /* The final says that the turn was stopped, because done follows only after the agent's exit. */
-static void tell_cancelled_final(struct guard *g)
+static void guard_emit_cancelled_final(struct guard *g)
 {
     struct event ev;
     event_init(&ev, TC_FINAL);
     ev.meta.x = "{\"reason\":\"cancelled\"}";
     kept_text_fill(&g->kept, &ev.u.final);
-    tell_invented_final(g, &ev);
+    guard_emit_synthesized_final(g, &ev);
 }
 
 static bool guard_is_failure(const struct event *done)
@@ -429,37 +429,38 @@ static bool is_known_reason(const struct event *done)
 }
 
 /* The outcome that the stream's own done implies. */
-static void tell_outcome_of_done(struct guard *g, const struct event *done)
+static void guard_emit_outcome_of_done(struct guard *g, const struct event *done)
 {
     const char *const detail = done->u.done.detail, *const code = done->u.done.code;
     if (guard_is_reason(done, "lost"))
-        tell_missing_error(g, code ? code : endings[STREAM_EOF].code,
-                           detail ? detail : endings[STREAM_EOF].message);
+        guard_emit_missing_error(g, code ? code : endings[STREAM_EOF].code,
+                                 detail ? detail : endings[STREAM_EOF].message);
     else if (guard_is_failure(done) || !is_known_reason(done))
-        tell_missing_error(g, code, detail ? detail : "The agent reported an error.");
+        guard_emit_missing_error(g, code, detail ? detail : "The agent reported an error.");
     else if (guard_is_reason(done, "cancelled"))
-        tell_cancelled_final(g);
+        guard_emit_cancelled_final(g);
     else
-        tell_missing_final(g, guard_is_reason(done, "refused") || guard_is_reason(done, "stopped")
-                                  ? detail
-                                  : NULL);
+        guard_emit_missing_final(
+            g,
+            guard_is_reason(done, "refused") || guard_is_reason(done, "stopped") ? detail : NULL);
 }
 
 /* Emits the missing outcome; `done` has the stream's information about its end, or is blank and
  * filled in. */
-static void give_outcome(struct guard *g, struct event *done, const struct stream_end_info *end)
+static void guard_emit_default_outcome(struct guard *g, struct event *done,
+                                       const struct stream_end_info *end)
 {
     const bool cancelled = end->how == STREAM_CANCELLED;
     if (g->held_done && !(cancelled && guard_is_failure(done))) {
-        tell_outcome_of_done(g, done);
+        guard_emit_outcome_of_done(g, done);
         return;
     }
     /* A failure after turncast cancelled the turn counts as the cancellation. */
-    const struct guard_default_end e = ending_of(end);
+    const struct guard_default_end e = guard_choose_default_end(end);
     if (e.code)
-        tell_missing_error(g, e.code, e.message);
+        guard_emit_missing_error(g, e.code, e.message);
     else
-        tell_cancelled_final(g);
+        guard_emit_cancelled_final(g);
     done->u.done.reason = e.reason;
     done->u.done.code = e.code;
 }
@@ -473,7 +474,7 @@ static const char *guard_reason_of(const struct guard *g, const struct event *do
     return final_fits ? done->u.done.reason : "completed";
 }
 
-static void tell_late_count(struct guard *g)
+static void guard_emit_late_count(struct guard *g)
 {
     if (g->stats.late == 0)
         return;
@@ -501,13 +502,13 @@ void guard_end(struct guard *g, const struct stream_end_info *end)
         event_init(&done, TC_DONE);
     if (g->held_final && g->outcome == GUARD_OPEN) {
         struct event final = *shared_event_get(g->held_final);
-        guard_tell_outcome(g, &final, GUARD_FINAL);
+        guard_emit_outcome(g, &final, GUARD_FINAL);
     }
     if (g->outcome == GUARD_OPEN)
-        give_outcome(g, &done, end ? end : &plain);
+        guard_emit_default_outcome(g, &done, end ? end : &plain);
     ASSERT(g->outcome != GUARD_OPEN);
     done.u.done.reason = guard_reason_of(g, &done);
-    tell_late_count(g);
+    guard_emit_late_count(g);
     g->done = true;
     guard_emit(g, &done);
 }

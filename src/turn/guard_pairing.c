@@ -107,7 +107,7 @@ static struct open_items_entry *open_call(struct guard *g, const struct event *e
 }
 
 /* A repeated call: its arguments were completed, or the source repeats itself. */
-static void tell_repeated_call(struct guard *g, const struct event *call)
+static void guard_emit_repeated_call(struct guard *g, const struct event *call)
 {
     CLEANUP_BUF struct buf x = {0};
     buf_add_str(&x, "{\"args\":");
@@ -137,7 +137,7 @@ static void feed_call(struct guard *g, struct event *ev)
     if (known) {
         g->stats.duplicates++;
         if (known->open)
-            tell_repeated_call(g, ev);
+            guard_emit_repeated_call(g, ev);
         return;
     }
     open_call(g, ev, nameless);

@@ -7,7 +7,7 @@
 #include "base/bytes/utf8.h"
 #include "base/invariant.h"
 
-static void kept_text_forget(struct kept *k)
+static void kept_text_clear(struct kept *k)
 {
     buf_reset(&k->text);
     buf_reset(&k->message_id);
@@ -28,7 +28,7 @@ static void see_narration(struct kept *k, const struct tc_narration *narration)
 {
     const char *const id = narration->message_id;
     if (is_other_message(k, id)) {
-        kept_text_forget(k);
+        kept_text_clear(k);
         buf_add_str(&k->message_id, id ? id : "");
     }
     ASSERT(k->text.len <= KEPT_MAX);
@@ -42,14 +42,14 @@ static void see_narration(struct kept *k, const struct tc_narration *narration)
 static void see_message(struct kept *k, const struct tc_message *message)
 {
     if (strcmp(message->role, "assistant") != 0)
-        kept_text_forget(k);
+        kept_text_clear(k);
 }
 
 static void see_notice(struct kept *k, const struct tc_notice *notice)
 {
     const bool retracts = notice->code && strcmp(notice->code, "retracted") == 0;
     if (retracts && !(notice->message_id && is_other_message(k, notice->message_id)))
-        kept_text_forget(k);
+        kept_text_clear(k);
 }
 
 void kept_text_see(struct kept *k, const struct event *ev)
@@ -59,7 +59,7 @@ void kept_text_see(struct kept *k, const struct event *ev)
     else if (ev->kind == TC_MESSAGE)
         see_message(k, &ev->u.message);
     else if (ev->kind == TC_TOOL_CALL)
-        kept_text_forget(k);
+        kept_text_clear(k);
     else if (ev->kind == TC_NOTICE)
         see_notice(k, &ev->u.notice);
 }

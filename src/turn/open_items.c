@@ -66,7 +66,7 @@ static void grow(struct open_items *b)
     chain_list(b, &b->closed);
 }
 
-static void open_items_forget(struct open_items *b, struct open_items_entry *e)
+static void open_items_free_entry(struct open_items *b, struct open_items_entry *e)
 {
     struct open_items_entry **link = open_items_bucket_of(b, e->hash);
     while (*link && *link != e)
@@ -154,7 +154,7 @@ static struct open_items_entry *entry_new(const char *id, const struct open_item
 static void open_items_trim(struct open_items *b)
 {
     while (b->closed.count > BOOK_MAX || (b->closed.count > 0 && b->bytes > BOOK_MAX_BYTES))
-        open_items_forget(b, b->closed.oldest);
+        open_items_free_entry(b, b->closed.oldest);
 }
 
 struct open_items_entry *open_items_open(struct open_items *b, const char *id,
@@ -177,7 +177,7 @@ void open_items_close(struct open_items *b, struct open_items_entry *e)
 {
     ASSERT(e->open);
     if (b->forgets) {
-        open_items_forget(b, e);
+        open_items_free_entry(b, e);
         return;
     }
     open_items_list_remove(&b->open, e);

@@ -18,7 +18,7 @@
 #define NOISY_MAX 8
 #define NOISE_SHOWN 200 /* bytes of an invalid line that are shown */
 
-static void translator_tell(struct translator *t, struct event *ev)
+static void translator_emit(struct translator *t, struct event *ev)
 {
     t->emit(t->ctx, ev);
 }
@@ -29,7 +29,7 @@ static void translator_emit_warning(struct translator *t, const char *code, cons
     struct event ev;
     event_init_notice(&ev, "warn", code, text);
     ev.u.notice.detail = detail;
-    translator_tell(t, &ev);
+    translator_emit(t, &ev);
 }
 
 /* Details of lines before the first event, NUL-terminated. */
@@ -46,7 +46,7 @@ static void translator_release_early(struct translator *t)
 static void forward(void *ctx, struct event *ev)
 {
     struct translator *const t = ctx;
-    translator_tell(t, ev);
+    translator_emit(t, ev);
     if (!t->spoken)
         translator_release_early(t);
 }
@@ -57,7 +57,7 @@ static void open_dialect(struct translator *t, const struct dialect *dialect)
     t->state = xcalloc(1, dialect->state_size ? dialect->state_size : 1);
 }
 
-static void take_frame(void *ctx, const struct sse_event *frame);
+static void translator_on_sse_frame(void *ctx, const struct sse_event *frame);
 
 static void drop_frame(void *ctx, uint64_t bytes)
 {
@@ -69,8 +69,8 @@ void translator_init(struct translator *t, const struct dialect *dialect,
 {
     *t = (struct translator){.emit = emit, .ctx = ctx};
     t->out = (struct dialect_sink){.emit = forward, .ctx = t, .scratch = &t->scratch};
-    t->sse =
-        (struct sse_parser){.frame = take_frame, .dropped = drop_frame, .ctx = t, .cap = IPC_MAX};
+    t->sse = (struct sse_parser){
+        .frame = translator_on_sse_frame, .dropped = drop_frame, .ctx = t, .cap = IPC_MAX};
     if (dialect)
         open_dialect(t, dialect);
 }
@@ -132,7 +132,7 @@ static const char *translator_show(struct translator *t, const char *line, size_
     return arena_strndup(&t->scratch, shown.p ? shown.p : "", shown.len);
 }
 
-static void note_unparsable(struct translator *t, const char *line, size_t len)
+static void translator_report_unparsable(struct translator *t, const char *line, size_t len)
 {
     t->stats.unparsable++;
     if (t->noisy++ >= NOISY_MAX)
@@ -208,7 +208,7 @@ static void translator_read_message(struct translator *t, const char *p, size_t 
     t->last_bad = translator_read_text(t, p, len) < 0 && read_mended(t, p, len) < 0;
     t->cut_off = t->last_bad && !complete;
     if (t->last_bad && complete)
-        note_unparsable(t, p, len);
+        translator_report_unparsable(t, p, len);
 }
 
 static void read_held(void *ctx, const char *line, size_t len, const char *event)
@@ -228,8 +228,8 @@ static void translator_settle_dialect(struct translator *t, const struct dialect
     dialect_sniff_fini(&t->sniff);
 }
 
-static void translator_take_message(struct translator *t, const char *p, size_t len,
-                                    const char *event, bool complete)
+static void translator_handle_message(struct translator *t, const char *p, size_t len,
+                                      const char *event, bool complete)
 {
     if (!t->dialect && complete) {
         const struct dialect *const found = dialect_sniff_feed(&t->sniff, p, len, event);
@@ -246,11 +246,11 @@ static void translator_take_message(struct translator *t, const char *p, size_t 
 }
 
 /* Chat-completion streams end with a frame that is not JSON. */
-static void take_frame(void *ctx, const struct sse_event *frame)
+static void translator_on_sse_frame(void *ctx, const struct sse_event *frame)
 {
     struct translator *const t = ctx;
     if (strcmp(frame->data, "[DONE]") != 0)
-        translator_take_message(t, frame->data, frame->len, frame->event, !t->ending);
+        translator_handle_message(t, frame->data, frame->len, frame->event, !t->ending);
 }
 
 void translator_feed_line(struct translator *t, const char *line, size_t len, bool complete)
@@ -261,7 +261,7 @@ void translator_feed_line(struct translator *t, const char *line, size_t len, bo
     if (t->framing == TRANSLATE_FRAMES)
         sse_feed_line(&t->sse, line, len);
     else if (!blank)
-        translator_take_message(t, line, len, NULL, complete);
+        translator_handle_message(t, line, len, NULL, complete);
 }
 
 void translator_skip_line(struct translator *t, uint64_t bytes)

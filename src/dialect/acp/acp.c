@@ -31,10 +31,10 @@ static void acp_read_update(const struct acp_line *call)
         const char *kind;
         void (*take)(const struct acp_line *call);
     } kinds[] = {
-        {"agent_message_chunk", acp_take_message},  {"agent_thought_chunk", acp_take_thought},
-        {"user_message_chunk", acp_take_user},      {"tool_call", acp_take_tool_call},
-        {"tool_call_update", acp_take_tool_update}, {"plan", acp_take_plan},
-        {"usage_update", acp_take_usage},
+        {"agent_message_chunk", acp_handle_message},  {"agent_thought_chunk", acp_handle_thought},
+        {"user_message_chunk", acp_handle_user},      {"tool_call", acp_handle_tool_call},
+        {"tool_call_update", acp_handle_tool_update}, {"plan", acp_handle_plan},
+        {"usage_update", acp_handle_usage},
     };
     /* Updates before the session is ready are its history, replayed by the agent. */
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -137,15 +137,15 @@ static void acp_begin_turn(const struct acp_line *call)
 static void acp_dispatch(const struct acp_line *call)
 {
     if (call->error.p)
-        acp_take_error(call);
+        acp_handle_error(call);
     else if (call->result.p)
-        acp_take_result(call);
+        acp_handle_result(call);
     else if (value_equals(call->method, "session/update"))
         acp_read_update(call);
     else if (call->id.p && value_equals(call->method, "session/request_permission"))
-        acp_take_permission(call);
+        acp_handle_permission(call);
     else if (value_equals(call->method, "$/cancel_request"))
-        acp_take_cancel(call);
+        acp_handle_cancel(call);
     else
         acp_emit_raw(call);
 }

@@ -75,26 +75,26 @@ struct acp_mode acp_mode_parse(struct str result);
 extern const struct dialect_input acp_input;
 
 /* acp_text.c */
-void acp_take_message(const struct acp_line *call);
-void acp_take_thought(const struct acp_line *call);
-void acp_take_user(const struct acp_line *call);
-void acp_take_plan(const struct acp_line *call);
+void acp_handle_message(const struct acp_line *call);
+void acp_handle_thought(const struct acp_line *call);
+void acp_handle_user(const struct acp_line *call);
+void acp_handle_plan(const struct acp_line *call);
 /* Ends the current message. */
 void acp_complete_message(struct acp *a, const struct dialect_sink *out);
 
 /* acp_tool.c */
-void acp_take_tool_call(const struct acp_line *call);
-void acp_take_tool_update(const struct acp_line *call);
-void acp_take_permission(const struct acp_line *call);
-void acp_take_cancel(const struct acp_line *call);
+void acp_handle_tool_call(const struct acp_line *call);
+void acp_handle_tool_update(const struct acp_line *call);
+void acp_handle_permission(const struct acp_line *call);
+void acp_handle_cancel(const struct acp_line *call);
 /* Emits calls whose arguments never arrived. */
 void acp_settle_tools(const struct acp_line *call);
 void acp_tool_fini(struct acp_tool *tool);
 
 /* acp_result.c */
-void acp_take_usage(const struct acp_line *call);
-void acp_take_result(const struct acp_line *call);
-void acp_take_error(const struct acp_line *call);
+void acp_handle_usage(const struct acp_line *call);
+void acp_handle_result(const struct acp_line *call);
+void acp_handle_error(const struct acp_line *call);
 /* Ends everything that is open, with an error. */
 void acp_end_turn(const struct acp_line *call, const char *text, const char *code);
 

@@ -223,7 +223,7 @@ struct acp_input_stop {
     struct buf *out;
 };
 
-static void cancel_asked(void *ctx, struct jsonrpc_pending *asked)
+static void acp_input_cancel_request(void *ctx, struct jsonrpc_pending *asked)
 {
     const struct acp_input_stop *const stop = ctx;
     write_cancelled(stop->a, stop->out, asked);
@@ -239,7 +239,7 @@ static void acp_input_interrupt(void *state, struct buf *out)
     jsonrpc_begin_notification(&a->rpc, out, "session/cancel");
     jsonw_member_json(out, "sessionId", a->session.p);
     jsonrpc_end(out);
-    jsonrpc_each_pending(&a->rpc, cancel_asked, &(struct acp_input_stop){a, out});
+    jsonrpc_each_pending(&a->rpc, acp_input_cancel_request, &(struct acp_input_stop){a, out});
 }
 
 /* The option that does exactly what was decided; NULL: none. */

@@ -5,7 +5,7 @@
 #include "dialect/reader/dialect_emit.h"
 
 /* Context usage; the cost so far is kept for the end. */
-void acp_take_usage(const struct acp_line *call)
+void acp_handle_usage(const struct acp_line *call)
 {
     static const char *const told[] = {"sessionUpdate", NULL};
     struct event ev;
@@ -141,7 +141,7 @@ static void acp_result_read_stop(const struct acp_line *call, struct str said)
     buf_reset(&a->trouble);
 }
 
-void acp_take_result(const struct acp_line *call)
+void acp_handle_result(const struct acp_line *call)
 {
     const struct str said = value_get_last(call->result, "stopReason");
     if (said.p)
@@ -157,7 +157,7 @@ void acp_end_turn(const struct acp_line *call, const char *text, const char *cod
     dialect_emit_done(call->out, "error", NULL);
 }
 
-void acp_take_error(const struct acp_line *call)
+void acp_handle_error(const struct acp_line *call)
 {
     const struct str data = value_get_last(call->error, "data");
     const char *const text = acp_text(call, value_get_last(call->error, "message"));

@@ -66,7 +66,7 @@ static char *piece_text(const struct acp_line *call, size_t *len)
     return text;
 }
 
-void acp_take_message(const struct acp_line *call)
+void acp_handle_message(const struct acp_line *call)
 {
     size_t len = 0;
     const char *const text = piece_text(call, &len);
@@ -83,7 +83,7 @@ void acp_take_message(const struct acp_line *call)
     dialect_emit_narration(call->out, text, len, id);
 }
 
-void acp_take_thought(const struct acp_line *call)
+void acp_handle_thought(const struct acp_line *call)
 {
     size_t len = 0;
     const char *const text = piece_text(call, &len);
@@ -91,7 +91,7 @@ void acp_take_thought(const struct acp_line *call)
                           acp_text(call, value_get_last(call->update, "messageId")));
 }
 
-void acp_take_user(const struct acp_line *call)
+void acp_handle_user(const struct acp_line *call)
 {
     struct event ev;
     size_t len = 0;
@@ -106,7 +106,7 @@ void acp_take_user(const struct acp_line *call)
     acp_emit(call, &ev);
 }
 
-void acp_take_plan(const struct acp_line *call)
+void acp_handle_plan(const struct acp_line *call)
 {
     struct event ev;
     event_init(&ev, TC_STATE);

@@ -137,7 +137,7 @@ static void acp_tool_end_text(const struct acp_line *call)
     buf_reset(&call->a->answer);
 }
 
-void acp_take_tool_call(const struct acp_line *call)
+void acp_handle_tool_call(const struct acp_line *call)
 {
     const struct facts f = read_facts(call->update);
     acp_tool_end_text(call);
@@ -147,7 +147,7 @@ void acp_take_tool_call(const struct acp_line *call)
     else
         acp_tool_emit_call(call, tool, &f);
     if (value_equals(f.status, "completed") || value_equals(f.status, "failed"))
-        acp_take_tool_update(call);
+        acp_handle_tool_update(call);
 }
 
 /* Joins the text parts of the content; *other: there were other parts. */
@@ -283,7 +283,7 @@ static void acp_tool_emit_result(const struct acp_line *call, struct acp_tool *t
     acp_tool_fini(tool);
 }
 
-void acp_take_tool_update(const struct acp_line *call)
+void acp_handle_tool_update(const struct acp_line *call)
 {
     const struct facts f = read_facts(call->update);
     const bool over = value_equals(f.status, "completed") || value_equals(f.status, "failed");
@@ -377,7 +377,7 @@ static void set_subject(const struct acp_line *call, const struct acp_tool *tool
     }
 }
 
-void acp_take_permission(const struct acp_line *call)
+void acp_handle_permission(const struct acp_line *call)
 {
     static const char *const told[] = {"sessionId", NULL};
     struct event ev;
@@ -404,7 +404,7 @@ void acp_take_permission(const struct acp_line *call)
     tool->asked = true;
 }
 
-void acp_take_cancel(const struct acp_line *call)
+void acp_handle_cancel(const struct acp_line *call)
 {
     const char *const id =
         value_text_or_json(call->out->scratch, value_get_last(call->params, "requestId"), NULL);

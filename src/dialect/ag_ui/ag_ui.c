@@ -14,7 +14,7 @@ char *ag_ui_text(const struct ag_ui_event *e, const char *key)
     return value_text(e->out->scratch, ag_ui_value(e, key), NULL);
 }
 
-void ag_ui_tell(const struct ag_ui_event *e, struct event *ev)
+void ag_ui_emit_event(const struct ag_ui_event *e, struct event *ev)
 {
     if (!ev->meta.agent)
         ev->meta.agent = value_text(e->out->scratch, e->agent, NULL);
@@ -90,7 +90,7 @@ static void ag_ui_emit_step(const struct ag_ui_event *e, const char *state)
     ev.u.step.state = state;
     ev.u.step.name = ag_ui_text(e, "stepName");
     ev.meta.x = e->x;
-    ag_ui_tell(e, &ev);
+    ag_ui_emit_event(e, &ev);
 }
 
 static void ag_ui_read_step_started(const struct ag_ui_event *e)
@@ -117,7 +117,7 @@ static void ag_ui_read_subagent_started(const struct ag_ui_event *e)
     init_agent(e, &ev, "start");
     ev.u.step.name = ag_ui_text(e, "name");
     ev.meta.parent_id = ag_ui_text(e, "parentToolCallId");
-    ag_ui_tell(e, &ev);
+    ag_ui_emit_event(e, &ev);
 }
 
 static void ag_ui_read_subagent_finished(const struct ag_ui_event *e)
@@ -131,7 +131,7 @@ static void ag_ui_read_subagent_finished(const struct ag_ui_event *e)
     ev.u.step.result = value_json(scratch, ag_ui_value(e, "result"), NULL);
     ev.meta.x =
         ag_ui_prepend_member(e, "outcome", value_extra_except(scratch, outcome, told), e->x);
-    ag_ui_tell(e, &ev);
+    ag_ui_emit_event(e, &ev);
 }
 
 static void ag_ui_read_subagent_error(const struct ag_ui_event *e)
@@ -141,7 +141,7 @@ static void ag_ui_read_subagent_error(const struct ag_ui_event *e)
     init_agent(e, &ev, "end");
     ev.u.step.outcome = "error";
     ev.u.step.error = value_copy_members(e->out->scratch, e->self, parts, NULL);
-    ag_ui_tell(e, &ev);
+    ag_ui_emit_event(e, &ev);
 }
 
 /* Lines. */
@@ -156,35 +156,37 @@ static const struct ag_ui_event_type {
     const char *const *known;
     bool between; /* may come between chunks of one message */
 } types[] = {
-    {"TEXT_MESSAGE_CONTENT", ag_ui_take_text_content, KNOWN("messageId", "delta"), false},
-    {"TEXT_MESSAGE_START", ag_ui_take_text_start, KNOWN("messageId"), false},
-    {"TEXT_MESSAGE_END", ag_ui_take_text_end, KNOWN("messageId"), false},
-    {"TEXT_MESSAGE_CHUNK", ag_ui_take_text_chunk, KNOWN("messageId", "delta"), true},
-    {"TOOL_CALL_ARGS", ag_ui_take_call_args, KNOWN("toolCallId", "delta"), false},
-    {"TOOL_CALL_START", ag_ui_take_call_start, KNOWN("toolCallId", "toolCallName"), false},
-    {"TOOL_CALL_END", ag_ui_take_call_end, KNOWN("toolCallId"), false},
-    {"TOOL_CALL_CHUNK", ag_ui_take_call_chunk, KNOWN("toolCallId", "toolCallName", "delta"), true},
-    {"TOOL_CALL_RESULT", ag_ui_take_result, KNOWN("messageId", "toolCallId", "content", "role"),
+    {"TEXT_MESSAGE_CONTENT", ag_ui_handle_text_content, KNOWN("messageId", "delta"), false},
+    {"TEXT_MESSAGE_START", ag_ui_handle_text_start, KNOWN("messageId"), false},
+    {"TEXT_MESSAGE_END", ag_ui_handle_text_end, KNOWN("messageId"), false},
+    {"TEXT_MESSAGE_CHUNK", ag_ui_handle_text_chunk, KNOWN("messageId", "delta"), true},
+    {"TOOL_CALL_ARGS", ag_ui_handle_call_args, KNOWN("toolCallId", "delta"), false},
+    {"TOOL_CALL_START", ag_ui_handle_call_start, KNOWN("toolCallId", "toolCallName"), false},
+    {"TOOL_CALL_END", ag_ui_handle_call_end, KNOWN("toolCallId"), false},
+    {"TOOL_CALL_CHUNK", ag_ui_handle_call_chunk, KNOWN("toolCallId", "toolCallName", "delta"),
+     true},
+    {"TOOL_CALL_RESULT", ag_ui_handle_result, KNOWN("messageId", "toolCallId", "content", "role"),
      false},
-    {"REASONING_MESSAGE_CONTENT", ag_ui_take_reasoning_content, KNOWN("messageId", "delta"), false},
-    {"REASONING_MESSAGE_START", ag_ui_take_reasoning_start, KNOWN("messageId"), false},
-    {"REASONING_MESSAGE_END", ag_ui_take_reasoning_end, KNOWN("messageId"), false},
-    {"REASONING_MESSAGE_CHUNK", ag_ui_take_reasoning_chunk, KNOWN("messageId", "delta"), true},
-    {"REASONING_START", ag_ui_take_span_start, KNOWN("messageId"), false},
-    {"REASONING_END", ag_ui_take_span_end, KNOWN("messageId"), false},
-    {"REASONING_ENCRYPTED_VALUE", ag_ui_take_encrypted,
+    {"REASONING_MESSAGE_CONTENT", ag_ui_handle_reasoning_content, KNOWN("messageId", "delta"),
+     false},
+    {"REASONING_MESSAGE_START", ag_ui_handle_reasoning_start, KNOWN("messageId"), false},
+    {"REASONING_MESSAGE_END", ag_ui_handle_reasoning_end, KNOWN("messageId"), false},
+    {"REASONING_MESSAGE_CHUNK", ag_ui_handle_reasoning_chunk, KNOWN("messageId", "delta"), true},
+    {"REASONING_START", ag_ui_handle_span_start, KNOWN("messageId"), false},
+    {"REASONING_END", ag_ui_handle_span_end, KNOWN("messageId"), false},
+    {"REASONING_ENCRYPTED_VALUE", ag_ui_handle_encrypted,
      KNOWN("subtype", "entityId", "encryptedValue"), true},
-    {"THINKING_TEXT_MESSAGE_CONTENT", ag_ui_take_reasoning_content, KNOWN("delta"), false},
-    {"THINKING_TEXT_MESSAGE_START", ag_ui_take_reasoning_start, KNOWN(NULL), false},
-    {"THINKING_TEXT_MESSAGE_END", ag_ui_take_reasoning_end, KNOWN(NULL), false},
-    {"THINKING_START", ag_ui_take_span_start, KNOWN(NULL), false},
-    {"THINKING_END", ag_ui_take_span_end, KNOWN(NULL), false},
-    {"STATE_SNAPSHOT", ag_ui_take_state_snapshot, KNOWN("snapshot"), false},
-    {"STATE_DELTA", ag_ui_take_state_delta, KNOWN("delta"), false},
-    {"MESSAGES_SNAPSHOT", ag_ui_take_messages, KNOWN("messages"), false},
-    {"ACTIVITY_SNAPSHOT", ag_ui_take_activity_snapshot,
+    {"THINKING_TEXT_MESSAGE_CONTENT", ag_ui_handle_reasoning_content, KNOWN("delta"), false},
+    {"THINKING_TEXT_MESSAGE_START", ag_ui_handle_reasoning_start, KNOWN(NULL), false},
+    {"THINKING_TEXT_MESSAGE_END", ag_ui_handle_reasoning_end, KNOWN(NULL), false},
+    {"THINKING_START", ag_ui_handle_span_start, KNOWN(NULL), false},
+    {"THINKING_END", ag_ui_handle_span_end, KNOWN(NULL), false},
+    {"STATE_SNAPSHOT", ag_ui_handle_state_snapshot, KNOWN("snapshot"), false},
+    {"STATE_DELTA", ag_ui_handle_state_delta, KNOWN("delta"), false},
+    {"MESSAGES_SNAPSHOT", ag_ui_handle_messages, KNOWN("messages"), false},
+    {"ACTIVITY_SNAPSHOT", ag_ui_handle_activity_snapshot,
      KNOWN("messageId", "activityType", "content", "replace"), true},
-    {"ACTIVITY_DELTA", ag_ui_take_activity_delta, KNOWN("messageId", "activityType", "patch"),
+    {"ACTIVITY_DELTA", ag_ui_handle_activity_delta, KNOWN("messageId", "activityType", "patch"),
      true},
     {"STEP_STARTED", ag_ui_read_step_started, KNOWN("stepName"), false},
     {"STEP_FINISHED", ag_ui_read_step_finished, KNOWN("stepName"), false},
@@ -193,9 +195,9 @@ static const struct ag_ui_event_type {
     {"SUBAGENT_ERROR", ag_ui_read_subagent_error, KNOWN("message", "code"), false},
     {"RUN_STARTED", ag_ui_read_run_started, KNOWN("threadId", "runId", "parentRunId", "input"),
      false},
-    {"RUN_FINISHED", ag_ui_take_run_finished,
+    {"RUN_FINISHED", ag_ui_handle_run_finished,
      KNOWN("threadId", "runId", "result", "outcome", "usage"), false},
-    {"RUN_ERROR", ag_ui_take_run_error, KNOWN("message", "code", "usage"), false},
+    {"RUN_ERROR", ag_ui_handle_run_error, KNOWN("message", "code", "usage"), false},
     {"RAW", NULL, ALL, true},
     {"CUSTOM", NULL, ALL, false},
 };

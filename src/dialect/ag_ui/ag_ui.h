@@ -57,7 +57,7 @@ struct ag_ui_event {
 struct str ag_ui_value(const struct ag_ui_event *e, const char *key);
 char *ag_ui_text(const struct ag_ui_event *e, const char *key);
 /* Emits a draft for the agent of the event. */
-void ag_ui_tell(const struct ag_ui_event *e, struct event *ev);
+void ag_ui_emit_event(const struct ag_ui_event *e, struct event *ev);
 /* Adds a member in front of the others: {"key":value,…}. value NULL: x unchanged. */
 const char *ag_ui_prepend_member(const struct ag_ui_event *e, const char *key, const char *value,
                                  const char *x);
@@ -69,39 +69,39 @@ void ag_ui_close_part(struct ag_ui_part *part);
 void ag_ui_append(struct ag_ui_part *part, const char *text, size_t len);
 /* Ends the part assembled from chunks. */
 void ag_ui_end_chunks(const struct ag_ui_event *e);
-void ag_ui_take_text_start(const struct ag_ui_event *e);
-void ag_ui_take_text_content(const struct ag_ui_event *e);
-void ag_ui_take_text_end(const struct ag_ui_event *e);
-void ag_ui_take_text_chunk(const struct ag_ui_event *e);
-void ag_ui_take_span_start(const struct ag_ui_event *e);
-void ag_ui_take_span_end(const struct ag_ui_event *e);
-void ag_ui_take_reasoning_start(const struct ag_ui_event *e);
-void ag_ui_take_reasoning_content(const struct ag_ui_event *e);
-void ag_ui_take_reasoning_end(const struct ag_ui_event *e);
-void ag_ui_take_reasoning_chunk(const struct ag_ui_event *e);
-void ag_ui_take_encrypted(const struct ag_ui_event *e);
+void ag_ui_handle_text_start(const struct ag_ui_event *e);
+void ag_ui_handle_text_content(const struct ag_ui_event *e);
+void ag_ui_handle_text_end(const struct ag_ui_event *e);
+void ag_ui_handle_text_chunk(const struct ag_ui_event *e);
+void ag_ui_handle_span_start(const struct ag_ui_event *e);
+void ag_ui_handle_span_end(const struct ag_ui_event *e);
+void ag_ui_handle_reasoning_start(const struct ag_ui_event *e);
+void ag_ui_handle_reasoning_content(const struct ag_ui_event *e);
+void ag_ui_handle_reasoning_end(const struct ag_ui_event *e);
+void ag_ui_handle_reasoning_chunk(const struct ag_ui_event *e);
+void ag_ui_handle_encrypted(const struct ag_ui_event *e);
 
 /* ag_ui_tool.c */
-void ag_ui_take_call_start(const struct ag_ui_event *e);
-void ag_ui_take_call_args(const struct ag_ui_event *e);
-void ag_ui_take_call_end(const struct ag_ui_event *e);
-void ag_ui_take_call_chunk(const struct ag_ui_event *e);
-void ag_ui_take_result(const struct ag_ui_event *e);
+void ag_ui_handle_call_start(const struct ag_ui_event *e);
+void ag_ui_handle_call_args(const struct ag_ui_event *e);
+void ag_ui_handle_call_end(const struct ag_ui_event *e);
+void ag_ui_handle_call_chunk(const struct ag_ui_event *e);
+void ag_ui_handle_result(const struct ag_ui_event *e);
 void ag_ui_end_call(const struct ag_ui_event *e, struct ag_ui_part *part, const char *x);
 
 /* ag_ui_state.c */
-void ag_ui_take_state_snapshot(const struct ag_ui_event *e);
-void ag_ui_take_state_delta(const struct ag_ui_event *e);
-void ag_ui_take_messages(const struct ag_ui_event *e);
-void ag_ui_take_activity_snapshot(const struct ag_ui_event *e);
-void ag_ui_take_activity_delta(const struct ag_ui_event *e);
+void ag_ui_handle_state_snapshot(const struct ag_ui_event *e);
+void ag_ui_handle_state_delta(const struct ag_ui_event *e);
+void ag_ui_handle_messages(const struct ag_ui_event *e);
+void ag_ui_handle_activity_snapshot(const struct ag_ui_event *e);
+void ag_ui_handle_activity_delta(const struct ag_ui_event *e);
 
 /* ag_ui_end.c */
 void ag_ui_each(const struct ag_ui_event *e, struct str array,
                 void (*tell)(const struct ag_ui_event *, struct str));
 /* Whether an interrupt, a JSON object, requests the approval of a call. */
 bool ag_ui_asks_approval(struct arena *scratch, struct str interrupt);
-void ag_ui_take_run_finished(const struct ag_ui_event *e);
-void ag_ui_take_run_error(const struct ag_ui_event *e);
+void ag_ui_handle_run_finished(const struct ag_ui_event *e);
+void ag_ui_handle_run_error(const struct ag_ui_event *e);
 
 #endif

@@ -164,7 +164,7 @@ static void ag_ui_end_emit_answer(const struct ag_ui_event *e)
 }
 
 /* Members of the outcome besides its type; null if there are none. */
-static const char *rest_of(const struct ag_ui_event *e, struct str outcome)
+static const char *ag_ui_end_other_members(const struct ag_ui_event *e, struct str outcome)
 {
     static const char *const known[] = {"type", "interrupts", NULL};
     const char *const rest = value_extra_except(e->out->scratch, outcome, known);
@@ -178,7 +178,7 @@ static const char *ag_ui_end_reason_of(struct str type)
     return value_equals(type, "cancelled") ? "cancelled" : "completed";
 }
 
-void ag_ui_take_run_finished(const struct ag_ui_event *e)
+void ag_ui_handle_run_finished(const struct ag_ui_event *e)
 {
     const struct str outcome = ag_ui_value(e, "outcome");
     struct event ev;
@@ -190,13 +190,13 @@ void ag_ui_take_run_finished(const struct ag_ui_event *e)
     event_init(&ev, TC_DONE);
     ev.u.done.reason = ag_ui_end_reason_of(value_get_last(outcome, "type"));
     ev.u.done.result = value_json(e->out->scratch, ag_ui_value(e, "result"), NULL);
-    ev.meta.x = rest_of(e, outcome);
+    ev.meta.x = ag_ui_end_other_members(e, outcome);
     dialect_emit_draft(e->out,
                        &ev); /* before a final, so that requests of a suspended run stay open */
     ag_ui_end_emit_answer(e);
 }
 
-void ag_ui_take_run_error(const struct ag_ui_event *e)
+void ag_ui_handle_run_error(const struct ag_ui_event *e)
 {
     const char *const message = ag_ui_text(e, "message"), *const code = ag_ui_text(e, "code");
     const bool cancelled =

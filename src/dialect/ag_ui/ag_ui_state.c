@@ -25,20 +25,20 @@ static void ag_ui_state_emit_state(const struct ag_ui_event *e, const char *scop
         ev.u.state.replace = replace.p ? value_is_true(replace) : -1;
     }
     ev.meta.x = e->x;
-    ag_ui_tell(e, &ev);
+    ag_ui_emit_event(e, &ev);
 }
 
-void ag_ui_take_state_snapshot(const struct ag_ui_event *e)
+void ag_ui_handle_state_snapshot(const struct ag_ui_event *e)
 {
     ag_ui_state_emit_state(e, "state", "snapshot", false);
 }
 
-void ag_ui_take_state_delta(const struct ag_ui_event *e)
+void ag_ui_handle_state_delta(const struct ag_ui_event *e)
 {
     ag_ui_state_emit_state(e, "state", "delta", true);
 }
 
-void ag_ui_take_messages(const struct ag_ui_event *e)
+void ag_ui_handle_messages(const struct ag_ui_event *e)
 {
     ag_ui_state_emit_state(e, "messages", "messages", false);
 }
@@ -85,7 +85,7 @@ static void ag_ui_state_emit_progress(const struct ag_ui_event *e,
     p->node_id = value_text(scratch, r->node, NULL);
     p->parent_node_id = value_text(scratch, r->parent, NULL);
     ev.meta.x = "{\"activity_type\":\"tool-call-progress\"}";
-    ag_ui_tell(e, &ev);
+    ag_ui_emit_event(e, &ev);
 }
 
 static bool ag_ui_state_is_progress(const struct ag_ui_event *e)
@@ -93,7 +93,7 @@ static bool ag_ui_state_is_progress(const struct ag_ui_event *e)
     return value_equals(ag_ui_value(e, "activityType"), "tool-call-progress");
 }
 
-void ag_ui_take_activity_snapshot(const struct ag_ui_event *e)
+void ag_ui_handle_activity_snapshot(const struct ag_ui_event *e)
 {
     struct ag_ui_activity_report r = {0};
     const struct value_row rows[] = {
@@ -109,7 +109,7 @@ void ag_ui_take_activity_snapshot(const struct ag_ui_event *e)
 }
 
 /* Extracts patch operations that set a member of the report. */
-void ag_ui_take_activity_delta(const struct ag_ui_event *e)
+void ag_ui_handle_activity_delta(const struct ag_ui_event *e)
 {
     struct ag_ui_activity_report r = {0};
     const struct value_row paths[] = {{"/status", &r.status},

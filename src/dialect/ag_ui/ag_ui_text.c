@@ -104,8 +104,8 @@ static bool is_assistant(const struct ag_ui_part *part)
     return !part->name || strcmp(part->name, "assistant") == 0;
 }
 
-static void ag_ui_text_remember_answer(struct ag_ui *a, const struct ag_ui_part *part,
-                                       const char *text, size_t len)
+static void ag_ui_text_store_answer(struct ag_ui *a, const struct ag_ui_part *part,
+                                    const char *text, size_t len)
 {
     if (part->agent || !is_assistant(part))
         return;
@@ -120,7 +120,7 @@ static void ag_ui_text_remember_answer(struct ag_ui *a, const struct ag_ui_part 
     a->answered_by_tool = false;
 }
 
-void ag_ui_take_text_start(const struct ag_ui_event *e)
+void ag_ui_handle_text_start(const struct ag_ui_event *e)
 {
     struct ag_ui_part *const part = ag_ui_open(e->a, AG_UI_TEXT, ag_ui_text_id_of(e));
     part->name = xstrdup(value_text(e->out->scratch, e->role, NULL));
@@ -149,11 +149,11 @@ static void ag_ui_text_emit_text(const struct ag_ui_event *e, struct ag_ui_part 
     ev.meta.agent = part->agent;
     ev.meta.x =
         ag_ui_prepend_member(e, "TEXT_MESSAGE_START", unusual(ag_ui_text_read_start(e, part)), x);
-    ag_ui_tell(e, &ev);
-    ag_ui_text_remember_answer(e->a, part, text, len);
+    ag_ui_emit_event(e, &ev);
+    ag_ui_text_store_answer(e->a, part, text, len);
 }
 
-void ag_ui_take_text_content(const struct ag_ui_event *e)
+void ag_ui_handle_text_content(const struct ag_ui_event *e)
 {
     ag_ui_text_emit_text(e, find_or_open(e, AG_UI_TEXT), e->x);
 }
@@ -168,11 +168,11 @@ static void ag_ui_text_end_text(const struct ag_ui_event *e, struct ag_ui_part *
     ev.u.message.text_len = part->text.len;
     ev.meta.agent = part->agent;
     ev.meta.x = ag_ui_prepend_member(e, "TEXT_MESSAGE_START", ag_ui_text_read_start(e, part), x);
-    ag_ui_tell(e, &ev);
+    ag_ui_emit_event(e, &ev);
     ag_ui_close_part(part);
 }
 
-void ag_ui_take_text_end(const struct ag_ui_event *e)
+void ag_ui_handle_text_end(const struct ag_ui_event *e)
 {
     struct ag_ui_part *const part = ag_ui_find(e->a, AG_UI_TEXT, ag_ui_text_id_of(e));
     if (part)
@@ -181,7 +181,7 @@ void ag_ui_take_text_end(const struct ag_ui_event *e)
 
 /* Reasoning. The old form has no ids; a span groups messages and has no text. */
 
-void ag_ui_take_span_start(const struct ag_ui_event *e)
+void ag_ui_handle_span_start(const struct ag_ui_event *e)
 {
     struct ag_ui *const a = e->a;
     const char *const id = ag_ui_text_id_of(e);
@@ -193,7 +193,7 @@ void ag_ui_take_span_start(const struct ag_ui_event *e)
     a->span_used = false;
 }
 
-void ag_ui_take_span_end(const struct ag_ui_event *e)
+void ag_ui_handle_span_end(const struct ag_ui_event *e)
 {
     e->a->spanning = false;
 }
@@ -215,7 +215,7 @@ static const char *ag_ui_text_add_span(const struct ag_ui_event *e, const char *
     return ag_ui_prepend_member(e, "span", arena_strdup(e->out->scratch, name.p), x);
 }
 
-void ag_ui_take_reasoning_start(const struct ag_ui_event *e)
+void ag_ui_handle_reasoning_start(const struct ag_ui_event *e)
 {
     static const char *const usual[] = {"type", "subagentRunId", "messageId", "role", NULL};
     struct ag_ui_part *const part = ag_ui_open(e->a, AG_UI_REASONING, ag_ui_text_id_of(e));
@@ -236,10 +236,10 @@ static void ag_ui_text_emit_reasoning(const struct ag_ui_event *e, struct ag_ui_
     x = ag_ui_prepend_member(e, "REASONING_MESSAGE_START", ag_ui_text_read_start(e, part), x);
     ev.meta.x = part->text.len ? x : ag_ui_text_add_span(e, part->id, x);
     ag_ui_append(part, text, len);
-    ag_ui_tell(e, &ev);
+    ag_ui_emit_event(e, &ev);
 }
 
-void ag_ui_take_reasoning_content(const struct ag_ui_event *e)
+void ag_ui_handle_reasoning_content(const struct ag_ui_event *e)
 {
     ag_ui_text_emit_reasoning(e, find_or_open(e, AG_UI_REASONING), e->x);
 }
@@ -255,18 +255,18 @@ static void ag_ui_text_end_reasoning(const struct ag_ui_event *e, struct ag_ui_p
     ev.u.message.reasoning_len = part->text.len;
     ev.meta.agent = part->agent;
     ev.meta.x = x;
-    ag_ui_tell(e, &ev);
+    ag_ui_emit_event(e, &ev);
     ag_ui_close_part(part);
 }
 
-void ag_ui_take_reasoning_end(const struct ag_ui_event *e)
+void ag_ui_handle_reasoning_end(const struct ag_ui_event *e)
 {
     struct ag_ui_part *const part = ag_ui_find(e->a, AG_UI_REASONING, ag_ui_text_id_of(e));
     if (part)
         ag_ui_text_end_reasoning(e, part, e->x);
 }
 
-void ag_ui_take_encrypted(const struct ag_ui_event *e)
+void ag_ui_handle_encrypted(const struct ag_ui_event *e)
 {
     struct event ev;
     event_init(&ev, TC_THINKING);
@@ -277,7 +277,7 @@ void ag_ui_take_encrypted(const struct ag_ui_event *e)
         ev.u.thinking.message_id = ev.u.thinking.entity_id;
     ev.meta.x = e->x;
     if (ev.u.thinking.encrypted)
-        ag_ui_tell(e, &ev);
+        ag_ui_emit_event(e, &ev);
 }
 
 /* Chunks: messages without start and end. */
@@ -319,7 +319,7 @@ static struct ag_ui_part *find_chunk(const struct ag_ui_event *e, enum ag_ui_par
     return part;
 }
 
-void ag_ui_take_text_chunk(const struct ag_ui_event *e)
+void ag_ui_handle_text_chunk(const struct ag_ui_event *e)
 {
     static const char *const known[] = {"type", "subagentRunId", "messageId",
                                         "role", "delta",         NULL};
@@ -328,7 +328,7 @@ void ag_ui_take_text_chunk(const struct ag_ui_event *e)
         ag_ui_text_emit_text(e, part, value_extra_except(e->out->scratch, e->self, known));
 }
 
-void ag_ui_take_reasoning_chunk(const struct ag_ui_event *e)
+void ag_ui_handle_reasoning_chunk(const struct ag_ui_event *e)
 {
     struct ag_ui_part *const part = find_chunk(e, AG_UI_REASONING);
     if (part)

@@ -30,11 +30,11 @@ static void ag_ui_tool_emit_progress(const struct ag_ui_event *e, const struct a
         p->args_delta = value_text(e->out->scratch, e->delta, &p->args_delta_len);
     ev.meta.agent = part->agent;
     ev.meta.x = x;
-    ag_ui_tell(e, &ev);
+    ag_ui_emit_event(e, &ev);
 }
 
 /* A repeated start of an open call is ignored. */
-void ag_ui_take_call_start(const struct ag_ui_event *e)
+void ag_ui_handle_call_start(const struct ag_ui_event *e)
 {
     struct arena *const scratch = e->out->scratch;
     const char *const id = ag_ui_tool_id_of(e), *const name = value_text(scratch, e->name, NULL);
@@ -61,7 +61,7 @@ static void ag_ui_tool_read_piece(const struct ag_ui_event *e, struct ag_ui_part
     ag_ui_tool_emit_progress(e, part, "args", x);
 }
 
-void ag_ui_take_call_args(const struct ag_ui_event *e)
+void ag_ui_handle_call_args(const struct ag_ui_event *e)
 {
     struct ag_ui_part *const part = ag_ui_tool_find_call(e);
     if (part)
@@ -80,25 +80,25 @@ void ag_ui_end_call(const struct ag_ui_event *e, struct ag_ui_part *part, const 
     ev.meta.agent = part->agent;
     ev.meta.x = x;
     open_calls_add(&e->a->called, part->id, NULL);
-    ag_ui_tell(e, &ev);
+    ag_ui_emit_event(e, &ev);
     ag_ui_close_part(part);
 }
 
-void ag_ui_take_call_end(const struct ag_ui_event *e)
+void ag_ui_handle_call_end(const struct ag_ui_event *e)
 {
     struct ag_ui_part *const part = ag_ui_tool_find_call(e);
     if (part)
         ag_ui_end_call(e, part, e->x);
 }
 
-void ag_ui_take_call_chunk(const struct ag_ui_event *e)
+void ag_ui_handle_call_chunk(const struct ag_ui_event *e)
 {
     struct ag_ui *const a = e->a;
     const char *const id = ag_ui_tool_id_of(e);
     const bool goes_on = a->chunked == AG_UI_CALL && (!id || strcmp(id, a->chunk_id.p) == 0);
     if (!goes_on) {
         ag_ui_end_chunks(e);
-        ag_ui_take_call_start(e);
+        ag_ui_handle_call_start(e);
         a->chunked = AG_UI_CALL;
         buf_reset(&a->chunk_id);
         buf_add_str(&a->chunk_id, id ? id : "");
@@ -158,11 +158,11 @@ static void ag_ui_tool_emit_earlier_call(const struct ag_ui_event *e, const char
     ev.u.tool_call.tool_use_id = id;
     ev.u.tool_call.name = "tool";
     ev.meta.x = "{\"synthesized\":true}";
-    ag_ui_tell(e, &ev);
+    ag_ui_emit_event(e, &ev);
 }
 
 /* A result ends the arguments of a call without an end. */
-void ag_ui_take_result(const struct ag_ui_event *e)
+void ag_ui_handle_result(const struct ag_ui_event *e)
 {
     struct ag_ui_part *const open = ag_ui_tool_find_call(e);
     const char *const said = ag_ui_tool_id_of(e), *const id = said ? said : "";
@@ -178,5 +178,5 @@ void ag_ui_take_result(const struct ag_ui_event *e)
     ag_ui_tool_set_content(e, result);
     set_outcome(e, result);
     ev.meta.x = e->role.p ? e->x : ag_ui_prepend_member(e, "role", "null", e->x);
-    ag_ui_tell(e, &ev);
+    ag_ui_emit_event(e, &ev);
 }

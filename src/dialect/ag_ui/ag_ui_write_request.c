@@ -41,7 +41,7 @@ static const char *core_reason(const struct ag_ui_write_ctx *e)
                                                                : "confirmation";
 }
 
-static struct str list_of(const char *json)
+static struct str ag_ui_write_request_list(const char *json)
 {
     const char *const list = json ? json : "[]";
     return (struct str){list, strlen(list)};
@@ -65,7 +65,7 @@ static const char *core_message(const struct ag_ui_write_ctx *e)
         return approval_message(e);
     if (r->message || r->reason)
         return r->message ? r->message : r->reason;
-    const struct str list = list_of(r->questions);
+    const struct str list = ag_ui_write_request_list(r->questions);
     json_reader_open_array(&j, list);
     json_reader_next_value(&j, &first);
     const char *const prompt = value_text(e->a, value_get_last(first, "prompt"), NULL);
@@ -117,7 +117,7 @@ static void ag_ui_write_request_add_question(const struct ag_ui_write_ctx *e, st
 
 static void add_questions(const struct ag_ui_write_ctx *e, struct buf *b)
 {
-    const struct str list = list_of(e->ev->u.request.questions);
+    const struct str list = ag_ui_write_request_list(e->ev->u.request.questions);
     struct json j;
     json_init(&j, list.p, list.len);
     buf_add_str(b, "{\"type\":\"object\",\"properties\":{\"answers\":{\"type\":\"object\",");
@@ -136,7 +136,7 @@ static void add_approval(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     buf_add_str(b, "{\"type\":\"object\",\"properties\":{\"approved\":{\"type\":\"boolean\"},"
                    "\"choice\":{\"type\":\"string\",\"enum\":");
-    ag_ui_write_request_add_each(e, b, list_of(e->ev->u.request.choices), "id");
+    ag_ui_write_request_add_each(e, b, ag_ui_write_request_list(e->ev->u.request.choices), "id");
     buf_add_str(b, "},\"reason\":{\"type\":\"string\"},\"editedArgs\":{\"type\":\"object\"}},"
                    "\"required\":[\"approved\"]}");
 }

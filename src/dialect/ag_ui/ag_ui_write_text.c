@@ -68,7 +68,7 @@ static void open_text(const struct ag_ui_write_ctx *e, const char *source, const
     ag_ui_end(e, b, start);
 }
 
-static void ag_ui_write_text_remember(struct ag_ui_writer *w, const char *text, size_t len)
+static void ag_ui_write_text_record_written(struct ag_ui_writer *w, const char *text, size_t len)
 {
     if (w->said.len + len > SAID_MAX)
         buf_consume(&w->said, w->said.len / 2);
@@ -85,7 +85,7 @@ void ag_ui_write_narration(const struct ag_ui_write_ctx *e)
     open_text(e, n->message_id, "assistant");
     ag_ui_write_text_write_content(e, "TEXT_MESSAGE_CONTENT", &e->w->text, n->text);
     if (!ag_ui_is_child(e))
-        ag_ui_write_text_remember(e->w, n->text, n->text_len);
+        ag_ui_write_text_record_written(e->w, n->text, n->text_len);
 }
 
 static struct str ag_ui_write_text_trim(const char *p, size_t len)

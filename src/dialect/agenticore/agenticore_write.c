@@ -168,7 +168,8 @@ static bool agenticore_write_is_duplicate(const struct agenticore_writer *w, con
     return n && told >= n && memcmp(w->told.p + told - n, text, n) == 0;
 }
 
-static void agenticore_write_remember(struct agenticore_writer *w, const char *text, size_t len)
+static void agenticore_write_record_written(struct agenticore_writer *w, const char *text,
+                                            size_t len)
 {
     if (w->told.len > 2 * TOLD_MAX)
         buf_consume(&w->told, w->told.len - TOLD_MAX);
@@ -184,7 +185,7 @@ static void agenticore_write_write_content(const struct agenticore_write_ctx *c,
         buf_add_str(&paragraph, "\n\n");
     buf_add(&paragraph, text, len);
     if (agenticore_write_is_answer(c))
-        agenticore_write_remember(c->w, text, len);
+        agenticore_write_record_written(c->w, text, len);
     end_chunk(c, begin_text(c, "content", paragraph.p, paragraph.len, tag));
 }
 

@@ -60,16 +60,16 @@ char *awaken_text(const struct awaken_event *e, const char *key);
 const char *awaken_message_id(const struct awaken_event *e);
 
 /* awaken_tool.c */
-void awaken_take_call_start(const struct awaken_event *e);
-void awaken_take_call_delta(const struct awaken_event *e);
-void awaken_take_call_ready(const struct awaken_event *e);
-void awaken_take_call_output(const struct awaken_event *e);
-void awaken_take_call_done(const struct awaken_event *e);
-void awaken_take_call_resumed(const struct awaken_event *e);
+void awaken_handle_call_start(const struct awaken_event *e);
+void awaken_handle_call_delta(const struct awaken_event *e);
+void awaken_handle_call_ready(const struct awaken_event *e);
+void awaken_handle_call_output(const struct awaken_event *e);
+void awaken_handle_call_done(const struct awaken_event *e);
+void awaken_handle_call_resumed(const struct awaken_event *e);
 
 /* awaken_activity.c */
-void awaken_take_activity_snapshot(const struct awaken_event *e);
-void awaken_take_activity_delta(const struct awaken_event *e);
+void awaken_handle_activity_snapshot(const struct awaken_event *e);
+void awaken_handle_activity_delta(const struct awaken_event *e);
 /* Emits kept progress of that key (NULL: all). */
 void awaken_settle_activity(struct awaken *a, const struct dialect_sink *out, const char *key);
 void awaken_activity_fini(struct awaken_activity *activity);

@@ -208,7 +208,7 @@ static void awaken_activity_read_piece(const struct activity *act)
     slot->pending_ts = act->out->ts;
 }
 
-void awaken_take_activity_snapshot(const struct awaken_event *e)
+void awaken_handle_activity_snapshot(const struct awaken_event *e)
 {
     const struct activity act = read_activity(e);
     if (!awaken_activity_is_progress(&act))
@@ -219,7 +219,7 @@ void awaken_take_activity_snapshot(const struct awaken_event *e)
         awaken_activity_emit_snapshot(&act);
 }
 
-void awaken_take_activity_delta(const struct awaken_event *e)
+void awaken_handle_activity_delta(const struct awaken_event *e)
 {
     const struct activity act = read_activity(e);
     if (awaken_activity_is_progress(&act))

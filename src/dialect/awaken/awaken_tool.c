@@ -15,22 +15,22 @@ static void awaken_tool_emit_progress(const struct awaken_event *e, const char *
     dialect_emit_draft(e->out, &ev);
 }
 
-void awaken_take_call_start(const struct awaken_event *e)
+void awaken_handle_call_start(const struct awaken_event *e)
 {
     awaken_tool_emit_progress(e, "preparing");
 }
 
-void awaken_take_call_delta(const struct awaken_event *e)
+void awaken_handle_call_delta(const struct awaken_event *e)
 {
     awaken_tool_emit_progress(e, "args");
 }
 
-void awaken_take_call_output(const struct awaken_event *e)
+void awaken_handle_call_output(const struct awaken_event *e)
 {
     awaken_tool_emit_progress(e, "running");
 }
 
-void awaken_take_call_ready(const struct awaken_event *e)
+void awaken_handle_call_ready(const struct awaken_event *e)
 {
     static const char *const known[] = {"event_type", "id", "name", "arguments", NULL};
     static const char *const odd[] = {"event_type", "id", "name", NULL};
@@ -179,7 +179,7 @@ static const char *read_outcome(const struct awaken_event *e, struct str result)
     return "failed";
 }
 
-void awaken_take_call_done(const struct awaken_event *e)
+void awaken_handle_call_done(const struct awaken_event *e)
 {
     struct awaken *const a = e->a;
     struct arena *const scratch = e->out->scratch;
@@ -212,7 +212,7 @@ static const char *awaken_tool_read_decision(struct str result)
     return value_equals(action, "cancel") ? "cancelled" : "answered";
 }
 
-void awaken_take_call_resumed(const struct awaken_event *e)
+void awaken_handle_call_resumed(const struct awaken_event *e)
 {
     struct awaken *const a = e->a;
     struct event ev;

@@ -104,7 +104,7 @@ bool claude_ids_has(const struct claude_ids *ids, const char *id)
     return ids_find(ids, id) < CLAUDE_IDS;
 }
 
-bool claude_ids_take(struct claude_ids *ids, const char *id)
+bool claude_ids_remove(struct claude_ids *ids, const char *id)
 {
     const size_t i = ids_find(ids, id);
     if (i == CLAUDE_IDS)
@@ -203,7 +203,7 @@ static struct claude_lane **lane_slot(struct claude *c)
     return oldest;
 }
 
-static struct claude_lane *lane_of(struct claude *c, const struct claude_line *l)
+static struct claude_lane *claude_get_lane(struct claude *c, const struct claude_line *l)
 {
     if (!l->parent.len)
         return &c->main;
@@ -256,7 +256,7 @@ static void user_block(struct claude *c, struct claude_lane *lane,
 /* User lines: results of tools, and messages of the host to the model. */
 static void handle_user(struct claude *c, const struct claude_line *l)
 {
-    struct claude_lane *const lane = lane_of(c, l);
+    struct claude_lane *const lane = claude_get_lane(c, l);
     c->steps.asked |= lane == &c->main;
     claude_api_error_passed(c);
     if (!l->body.blocks.p) {
@@ -274,12 +274,12 @@ static void handle_user(struct claude *c, const struct claude_line *l)
 
 static void handle_stream_event(struct claude *c, const struct claude_line *l)
 {
-    claude_stream_event(c, lane_of(c, l), l);
+    claude_stream_event(c, claude_get_lane(c, l), l);
 }
 
 static void handle_assistant(struct claude *c, const struct claude_line *l)
 {
-    claude_handle_assistant(c, lane_of(c, l), l);
+    claude_handle_assistant(c, claude_get_lane(c, l), l);
 }
 
 static void handle_nothing(struct claude *c, const struct claude_line *l)
@@ -435,7 +435,7 @@ void claude_end(void *state, const struct dialect_sink *out, const struct stream
     c->started = true;
     claude_finish_subs(c);
     if (end->how == STREAM_CANCELLED)
-        claude_message_keep_open(c, &c->main);
+        claude_message_retain_open_text(c, &c->main);
     claude_message_finish(c, &c->main);
     claude_step_end(c);
     claude_work_settle(c, out);

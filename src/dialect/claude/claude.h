@@ -245,7 +245,7 @@ void claude_copy_code(char *to, size_t size, struct str raw);
 const char *claude_unescape(struct claude *c, struct str raw, size_t *len);
 char *claude_text(struct claude *c, struct str value); /* text of a string value, or NULL */
 void claude_ids_add(struct claude_ids *ids, const char *id);
-bool claude_ids_take(struct claude_ids *ids, const char *id); /* removes it, too */
+bool claude_ids_remove(struct claude_ids *ids, const char *id); /* removes it, too */
 bool claude_ids_has(const struct claude_ids *ids, const char *id);
 
 /* claude_stream.c, claude_handle_assistant.c */
@@ -263,7 +263,7 @@ void claude_message_count(struct claude *c, struct claude_lane *lane,
 /* Retracts its uncommitted blocks. */
 void claude_message_drop_open(struct claude *c, struct claude_lane *lane);
 /* Keeps the text that people have read. */
-void claude_message_keep_open(struct claude *c, struct claude_lane *lane);
+void claude_message_retain_open_text(struct claude *c, struct claude_lane *lane);
 /* Emits the message if it has committed content, and clears it. */
 void claude_message_finish(struct claude *c, struct claude_lane *lane);
 /* Ends the open step, if any. */
@@ -297,7 +297,7 @@ void claude_settle_tool(struct claude *c, struct claude_lane *lane, struct str i
 
 /* claude_answer.c */
 /* Takes over committed blocks of the message; texts move to the answer. */
-void claude_answer_take(struct claude *c, struct claude_message *m);
+void claude_answer_store_message(struct claude *c, struct claude_message *m);
 /* The answer's text in scratch memory; NULL: none. */
 const char *claude_answer_text(struct claude *c, size_t *len);
 void claude_retract(struct claude *c, const struct claude_lane *lane, struct claude_block *b);
@@ -331,7 +331,7 @@ void claude_request_settled(struct claude *c, const char *tool_use_id, const cha
                             bool is_error);
 void claude_questions_fini(struct claude_open_requests *q);
 /* A call was emitted: keeps the plan of ExitPlanMode until approval is requested. */
-void claude_plan_remember(struct claude *c, const struct tc_tool_call *call);
+void claude_plan_store(struct claude *c, const struct tc_tool_call *call);
 /* A reply of the CLI to a request of the host. */
 void claude_control_response(struct claude *c, const struct claude_line *l);
 
@@ -351,7 +351,7 @@ void claude_result_cancelled(struct claude *c);
 /* Tokens that the results of the next turn include. */
 struct claude_usage claude_result_tokens(const struct claude *c);
 /* Emits it as the end of the turn. */
-void claude_ending_tell(struct claude *c, struct claude_ending *e);
+void claude_ending_emit(struct claude *c, struct claude_ending *e);
 
 /* claude_turns.c: see struct dialect. */
 enum dialect_begin claude_begins(const void *state, struct str line);

@@ -45,7 +45,7 @@ static struct claude_piece *claude_answer_next_piece(struct claude_committed *t)
     return &t->pieces[t->next++];
 }
 
-static void claude_answer_remember(struct claude_committed *t, const struct claude_block *b)
+static void claude_answer_record_block(struct claude_committed *t, const struct claude_block *b)
 {
     struct claude_piece *const piece = claude_answer_next_piece(t);
     piece->id = xstrdup(b->id.p);
@@ -78,7 +78,7 @@ static bool has_text(const struct claude_message *m, size_t from, size_t to)
     return false;
 }
 
-void claude_answer_take(struct claude *c, struct claude_message *m)
+void claude_answer_store_message(struct claude *c, struct claude_message *m)
 {
     struct claude_answer *const a = &c->answer;
     size_t tail = 0; /* after the last tool call */
@@ -86,7 +86,7 @@ void claude_answer_take(struct claude *c, struct claude_message *m)
         if (is_committed(&m->blocks[i], CLAUDE_BLOCK_TOOL))
             tail = i + 1;
         else if (is_committed(&m->blocks[i], CLAUDE_BLOCK_TEXT) && m->blocks[i].uuid[0])
-            claude_answer_remember(&c->told, &m->blocks[i]);
+            claude_answer_record_block(&c->told, &m->blocks[i]);
     }
     const bool goes_on = a->goes_on && !a->stale && !tail;
     a->goes_on = m->cut;

@@ -24,7 +24,7 @@ static struct shared_event *claude_background_replace(struct shared_event *old,
     return ev ? shared_event_new(ev) : NULL;
 }
 
-static void claude_background_hold(struct claude_work *w, const struct claude_ending *e)
+static void claude_background_delay_end(struct claude_work *w, const struct claude_ending *e)
 {
     if (w->done && w->is_answer && !e->is_answer)
         return;
@@ -48,7 +48,7 @@ static void claude_background_emit_held(struct claude *c)
         copy_out(&e.outcome, w->outcome);
     copy_out(&e.usage, w->usage);
     copy_out(&e.done, w->done);
-    claude_ending_tell(c, &e);
+    claude_ending_emit(c, &e);
     w->outcome = claude_background_replace(w->outcome, NULL);
     w->usage = claude_background_replace(w->usage, NULL);
     w->done = claude_background_replace(w->done, NULL);
@@ -73,7 +73,7 @@ void claude_work_result(struct claude *c, const struct claude_ending *e)
     struct claude_work *const w = &c->work;
     w->busy = w->idle = w->reported = false;
     w->own |= e->own;
-    claude_background_hold(w, e);
+    claude_background_delay_end(w, e);
     if (w->own && (c->out->follows || (!w->seen && !w->wakes)))
         claude_background_emit_held(c);
     else

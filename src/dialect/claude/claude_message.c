@@ -138,7 +138,7 @@ void claude_message_drop_open(struct claude *c, struct claude_lane *lane)
             claude_retract(c, lane, &m->blocks[i]);
 }
 
-void claude_message_keep_open(struct claude *c, struct claude_lane *lane)
+void claude_message_retain_open_text(struct claude *c, struct claude_lane *lane)
 {
     struct claude_message *const m = &lane->message;
     for (size_t i = 0; i < m->count; i++)
@@ -195,6 +195,6 @@ void claude_message_finish(struct claude *c, struct claude_lane *lane)
     if (counts)
         claude_message_emit_message(c, lane);
     if (lane == &c->main && (counts || m->ended))
-        claude_answer_take(c, m);
+        claude_answer_store_message(c, m);
     message_clear(m);
 }

@@ -213,7 +213,7 @@ static void on_task_notification(struct claude *c, const struct claude_line *l)
 {
     const struct claude_task_line t = read_task(c, l);
     claude_work_reported(c);
-    if (claude_ids_take(&c->tasks, t.id)) {
+    if (claude_ids_remove(&c->tasks, t.id)) {
         claude_notice_emit_agent(c, &t, "end");
         return;
     }

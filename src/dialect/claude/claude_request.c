@@ -92,8 +92,8 @@ void claude_questions_fini(struct claude_open_requests *q)
         question_clear(&q->slots[i]);
 }
 
-static void claude_request_remember(struct claude_open_requests *questions,
-                                    const struct tc_request *r, bool ask)
+static void claude_request_store(struct claude_open_requests *questions, const struct tc_request *r,
+                                 bool ask)
 {
     struct claude_question *const q = &questions->slots[questions->next++ % CLAUDE_IDS];
     question_clear(q);
@@ -106,7 +106,7 @@ static void claude_request_remember(struct claude_open_requests *questions,
 
 static const char plan_tool[] = "ExitPlanMode";
 
-void claude_plan_remember(struct claude *c, const struct tc_tool_call *call)
+void claude_plan_store(struct claude *c, const struct tc_tool_call *call)
 {
     if (strcmp(call->name, plan_tool) != 0)
         return;
@@ -162,7 +162,7 @@ static void claude_request_can_use_tool(struct claude *c, struct str request_id,
     if (value_equals(name, plan_tool))
         add_plan(c, r, input);
     ev.meta.x = value_extra_except(a, request, skip);
-    claude_request_remember(&c->questions, r, ask);
+    claude_request_store(&c->questions, r, ask);
     claude_emit(c, NULL, &ev);
 }
 

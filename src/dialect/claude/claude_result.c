@@ -400,7 +400,7 @@ void claude_result(struct claude *c, const struct claude_line *l)
     after_result(c);
 }
 
-void claude_ending_tell(struct claude *c, struct claude_ending *e)
+void claude_ending_emit(struct claude *c, struct claude_ending *e)
 {
     claude_finish_subs(c);
     claude_step_end(c);

@@ -91,7 +91,7 @@ static void claude_tool_emit_call(struct claude *c, const struct claude_lane *la
     ev->u.tool_call.tool_use_id = id ? id : "";
     ev->u.tool_call.name = name ? name : "";
     ev->u.tool_call.message_id = lane->message.id.p;
-    claude_plan_remember(c, &ev->u.tool_call);
+    claude_plan_store(c, &ev->u.tool_call);
     claude_emit(c, lane, ev);
 }
 
@@ -198,7 +198,7 @@ static const char *const denials[] = {
 static bool claude_tool_was_denied(struct claude *c, const struct tc_tool_result *result,
                                    struct str meta)
 {
-    if (claude_ids_take(&c->denied, result->tool_use_id))
+    if (claude_ids_remove(&c->denied, result->tool_use_id))
         return true;
     if (meta.p)
         return memmem(meta.p, meta.len, "\"non_execution_kind\":\"", 22) != NULL;

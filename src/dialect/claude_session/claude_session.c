@@ -345,7 +345,8 @@ static bool is_foreign(const struct claude_session_line *l)
     return says && c->started && parent && parent < c->turn;
 }
 
-static void note_line(struct claude_session *c, const struct claude_session_line *l)
+static void claude_session_record_line(struct claude_session *c,
+                                       const struct claude_session_line *l)
 {
     const struct str uuid = value_string(claude_session_value(l, "uuid"));
     const char *const session = claude_session_text(l, claude_session_value(l, "sessionId"));
@@ -380,7 +381,7 @@ static int claude_session_read_line(void *state, const struct dialect_sink *out,
         const char *const agent = claude_session_text(&l, claude_session_value(&l, "agentId"));
         l.agent = agent ? agent : "sidechain";
     }
-    note_line(c, &l);
+    claude_session_record_line(c, &l);
     if (is_foreign(&l))
         claude_session_raw(&l);
     else

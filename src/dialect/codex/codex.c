@@ -38,7 +38,7 @@ static const struct codex_tool_item {
     {"mcp_tool_call", NULL, NULL},
 };
 
-static void codex_remember_answer(struct codex *c, const char *id, const char *text, size_t len)
+static void codex_store_answer(struct codex *c, const char *id, const char *text, size_t len)
 {
     buf_reset(&c->answer);
     buf_add(&c->answer, text, len);
@@ -63,7 +63,7 @@ static void codex_read_message(const struct codex_call *call)
         return;
     dialect_emit_narration(call->out, text, len, call->id);
     dialect_emit_message(call->out, text, len, call->id);
-    codex_remember_answer(call->codex, call->id, text, len);
+    codex_store_answer(call->codex, call->id, text, len);
 }
 
 static void codex_read_reasoning(const struct codex_call *call)

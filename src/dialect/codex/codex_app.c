@@ -213,19 +213,19 @@ static const struct {
     const char *method;
     void (*take)(const struct codex_app_line *call);
 } methods[] = {
-    {"item/agentMessage/delta", codex_app_take_text_delta},
-    {"item/started", codex_app_take_item},
-    {"item/completed", codex_app_take_item},
-    {"item/reasoning/summaryTextDelta", codex_app_take_thought_delta},
-    {"item/reasoning/textDelta", codex_app_take_thought_delta},
-    {"item/commandExecution/outputDelta", codex_app_take_output_delta},
+    {"item/agentMessage/delta", codex_app_handle_text_delta},
+    {"item/started", codex_app_handle_item},
+    {"item/completed", codex_app_handle_item},
+    {"item/reasoning/summaryTextDelta", codex_app_handle_thought_delta},
+    {"item/reasoning/textDelta", codex_app_handle_thought_delta},
+    {"item/commandExecution/outputDelta", codex_app_handle_output_delta},
     {"thread/tokenUsage/updated", codex_app_read_usage},
     {"turn/started", codex_app_read_turn_started},
     {"turn/plan/updated", codex_app_read_plan},
     {"turn/diff/updated", codex_app_read_diff},
     {"turn/completed", codex_app_read_turn_completed},
     {"error", codex_app_read_error},
-    {"serverRequest/resolved", codex_app_take_resolved},
+    {"serverRequest/resolved", codex_app_handle_resolved},
     {"configWarning", codex_app_read_warning},
     {"deprecationNotice", codex_app_read_warning},
     {"warning", codex_app_read_warning},
@@ -240,7 +240,7 @@ static void codex_app_dispatch(const struct codex_app_line *call)
         }
     if (call->error.p)
         codex_app_read_refusal(call);
-    else if (!call->id.p || !call->method.p || !codex_app_take_request(call))
+    else if (!call->id.p || !call->method.p || !codex_app_handle_request(call))
         codex_app_raw(call);
 }
 

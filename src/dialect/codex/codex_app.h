@@ -61,10 +61,10 @@ void codex_app_emit(const struct codex_app_line *call, struct event *ev);
 void codex_app_raw(const struct codex_app_line *call);
 
 /* codex_app_item.c */
-void codex_app_take_item(const struct codex_app_line *call);
-void codex_app_take_text_delta(const struct codex_app_line *call);
-void codex_app_take_thought_delta(const struct codex_app_line *call);
-void codex_app_take_output_delta(const struct codex_app_line *call);
+void codex_app_handle_item(const struct codex_app_line *call);
+void codex_app_handle_text_delta(const struct codex_app_line *call);
+void codex_app_handle_thought_delta(const struct codex_app_line *call);
+void codex_app_handle_output_delta(const struct codex_app_line *call);
 
 /* codex_app_convert_form.c: questions in canonical form, in the line's arena; NULL: none. */
 const char *codex_app_convert_questions(const struct codex_app_line *call);
@@ -81,7 +81,7 @@ extern const struct dialect_input codex_app_input;
 /* codex_app_request.c */
 enum codex_app_request_kind codex_app_classify_request(struct str method, struct str params);
 /* False: the method is no request to people. */
-bool codex_app_take_request(const struct codex_app_line *call);
-void codex_app_take_resolved(const struct codex_app_line *call);
+bool codex_app_handle_request(const struct codex_app_line *call);
+void codex_app_handle_resolved(const struct codex_app_line *call);
 
 #endif

@@ -237,8 +237,8 @@ static void write_answers(struct buf *out, const struct dialect_answer *answer)
 }
 
 /* Whether a request can be decided like that. */
-static bool codex_app_input_fits(const struct jsonrpc_pending *asked,
-                                 const struct dialect_answer *answer)
+static bool codex_app_input_is_valid_answer(const struct jsonrpc_pending *asked,
+                                            const struct dialect_answer *answer)
 {
     const bool question =
         asked->kind == CODEX_APP_ASKS_FORM || asked->kind == CODEX_APP_ASKS_QUESTIONS;
@@ -252,7 +252,7 @@ static int codex_app_input_answer_request(void *state, struct buf *out,
 {
     struct codex_app_input *const c = state;
     struct jsonrpc_pending *const asked = jsonrpc_find_pending(&c->rpc, answer->request_id);
-    if (!asked || c->over || !codex_app_input_fits(asked, answer))
+    if (!asked || c->over || !codex_app_input_is_valid_answer(asked, answer))
         return -1;
     const bool decides =
         asked->kind == CODEX_APP_ASKS_COMMAND || asked->kind == CODEX_APP_ASKS_CHANGE;

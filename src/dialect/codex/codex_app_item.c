@@ -57,17 +57,17 @@ static void codex_app_item_read_delta(const struct codex_app_line *call, enum tc
     buf_add(&c->streamed, text, len);
 }
 
-void codex_app_take_text_delta(const struct codex_app_line *call)
+void codex_app_handle_text_delta(const struct codex_app_line *call)
 {
     codex_app_item_read_delta(call, TC_NARRATION);
 }
 
-void codex_app_take_thought_delta(const struct codex_app_line *call)
+void codex_app_handle_thought_delta(const struct codex_app_line *call)
 {
     codex_app_item_read_delta(call, TC_THINKING);
 }
 
-void codex_app_take_output_delta(const struct codex_app_line *call)
+void codex_app_handle_output_delta(const struct codex_app_line *call)
 {
     struct event ev;
     event_init(&ev, TC_PROGRESS);
@@ -250,7 +250,7 @@ static void codex_app_item_read_tool(const struct codex_app_line *call,
     }
 }
 
-void codex_app_take_item(const struct codex_app_line *call)
+void codex_app_handle_item(const struct codex_app_line *call)
 {
     const struct str type = value_get_last(call->item, "type");
     for (size_t i = 0; i < sizeof(tool_kinds) / sizeof(tool_kinds[0]); i++)

@@ -110,7 +110,7 @@ static const char *request_id(const struct codex_app_line *call, struct str id)
     return text ? text : "";
 }
 
-bool codex_app_take_request(const struct codex_app_line *call)
+bool codex_app_handle_request(const struct codex_app_line *call)
 {
     static const char *const told[] = {"threadId", "turnId",      "itemId",  "command",
                                        "cwd",      "reason",      "message", "requestedSchema",
@@ -146,7 +146,7 @@ bool codex_app_take_request(const struct codex_app_line *call)
 }
 
 /* The event says only that the request was answered; the item has the result. */
-void codex_app_take_resolved(const struct codex_app_line *call)
+void codex_app_handle_resolved(const struct codex_app_line *call)
 {
     struct event ev;
     const char *const id = request_id(call, value_get_last(call->params, "requestId"));

@@ -288,11 +288,11 @@ static void codex_rollout_dispatch(const struct codex_rollout_line *l)
         codex_rollout_store_early(l);
     else if (row)
         row->take(l);
-    else if (event && value_equals(l->kind, "item_completed") && codex_rollout_take_item(l))
+    else if (event && value_equals(l->kind, "item_completed") && codex_rollout_handle_item(l))
         return;
-    else if (event && codex_rollout_take_event(l))
+    else if (event && codex_rollout_handle_event(l))
         return;
-    else if (!value_equals(l->type, "response_item") || !codex_rollout_take_response(l))
+    else if (!value_equals(l->type, "response_item") || !codex_rollout_handle_response(l))
         codex_rollout_store_early(l);
 }
 

@@ -51,8 +51,8 @@ char *codex_rollout_text(const struct codex_rollout_line *l, struct str value);
 void codex_rollout_start(const struct codex_rollout_line *l, const char *task);
 
 /* codex_rollout_item.c: each returns whether the line is of its kind. */
-bool codex_rollout_take_event(const struct codex_rollout_line *l);
-bool codex_rollout_take_item(const struct codex_rollout_line *l);
-bool codex_rollout_take_response(const struct codex_rollout_line *l);
+bool codex_rollout_handle_event(const struct codex_rollout_line *l);
+bool codex_rollout_handle_item(const struct codex_rollout_line *l);
+bool codex_rollout_handle_response(const struct codex_rollout_line *l);
 
 #endif

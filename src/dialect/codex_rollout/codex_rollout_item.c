@@ -164,7 +164,7 @@ static bool codex_rollout_item_read_tool(const struct codex_rollout_line *l,
     return true;
 }
 
-bool codex_rollout_take_item(const struct codex_rollout_line *l)
+bool codex_rollout_handle_item(const struct codex_rollout_line *l)
 {
     struct arena *const a = l->out->scratch;
     const struct str type = value_get_last(l->item, "type");
@@ -193,7 +193,7 @@ bool codex_rollout_take_item(const struct codex_rollout_line *l)
 }
 
 /* Old releases have an event for each message instead of items. */
-bool codex_rollout_take_event(const struct codex_rollout_line *l)
+bool codex_rollout_handle_event(const struct codex_rollout_line *l)
 {
     struct arena *const a = l->out->scratch;
     size_t len = 0;
@@ -279,7 +279,7 @@ static bool codex_rollout_item_read_model_thought(const struct codex_rollout_lin
     return len > 0;
 }
 
-bool codex_rollout_take_response(const struct codex_rollout_line *l)
+bool codex_rollout_handle_response(const struct codex_rollout_line *l)
 {
     static const struct {
         const char *kind;

@@ -31,7 +31,7 @@ struct ethos_rpc_line {
     struct str self, method, params, id, result, error;
 };
 
-static void remember_request(const struct ethos_ctx *call, struct str id)
+static void ethos_store_request_id(const struct ethos_ctx *call, struct str id)
 {
     if (id.p && id.len < sizeof(call->e->request))
         snprintf(call->e->request, sizeof(call->e->request), "%.*s", (int)id.len, id.p);
@@ -81,7 +81,7 @@ static int read_rpc(void *state, const struct dialect_sink *out, const char *lin
         return -1;
     const struct str event = value_get_last(rpc.params, "event");
     if (value_equals(rpc.method, "$/stream") && event.p && *event.p == '{') {
-        remember_request(&call, value_get_last(rpc.params, "requestId"));
+        ethos_store_request_id(&call, value_get_last(rpc.params, "requestId"));
         ethos_handle_event(&call, event);
     } else if (rpc.result.p && !rpc.method.p) {
         ethos_read_result(&call, &rpc);

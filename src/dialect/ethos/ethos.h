@@ -42,7 +42,7 @@ struct ethos_ctx {
 /* ethos_handle_event.c */
 void ethos_handle_event(const struct ethos_ctx *call, struct str event);
 /* Emits the events that waited for the start. */
-void ethos_tell_early(const struct ethos_ctx *call);
+void ethos_replay_early(const struct ethos_ctx *call);
 char *ethos_copy(const struct ethos_ctx *call, struct str value); /* or NULL */
 /* Unknown members of the event. */
 char *ethos_rest(const struct ethos_ctx *call, const char *const *known);
@@ -60,7 +60,7 @@ void ethos_clarify_resolved(const struct ethos_ctx *call);
 void ethos_credential(const struct ethos_ctx *call);
 
 /* ethos_notice.c: emits an informational event; false: not one. */
-bool ethos_note(const struct ethos_ctx *call);
+bool ethos_emit_notice(const struct ethos_ctx *call);
 bool ethos_is_note(const char *type);
 void ethos_halt(const struct ethos_ctx *call);
 

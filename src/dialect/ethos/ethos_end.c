@@ -129,7 +129,7 @@ void ethos_end(void *state, const struct dialect_sink *out, const struct stream_
 {
     struct ethos *const e = state;
     const struct ethos_ctx call = {.e = e, .out = out, .dialect = "ethos"};
-    ethos_tell_early(&call);
+    ethos_replay_early(&call);
     if (e->ended)
         return;
     if (e->failed)

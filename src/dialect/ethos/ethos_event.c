@@ -174,12 +174,12 @@ static void ethos_event_dispatch(const struct ethos_ctx *call)
     call->e->started = true;
     if (type)
         type->take(call);
-    else if (!ethos_note(call))
+    else if (!ethos_emit_notice(call))
         dialect_emit_raw(call->out, call->dialect, call->l->self, ethos_event_name_of(call));
-    ethos_tell_early(call);
+    ethos_replay_early(call);
 }
 
-void ethos_tell_early(const struct ethos_ctx *call)
+void ethos_replay_early(const struct ethos_ctx *call)
 {
     struct buf early = call->e->early;
     call->e->early = (struct buf){0};

@@ -23,7 +23,7 @@ static const struct ethos_notice_kind {
     {"evolve.skill_applied", NULL, "A new skill is in use."},
 };
 
-static const struct ethos_notice_kind *ethos_notice_note_find(const char *type)
+static const struct ethos_notice_kind *ethos_notice_find_kind(const char *type)
 {
     for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
         if (strcmp(notes[i].type, type) == 0)
@@ -33,14 +33,14 @@ static const struct ethos_notice_kind *ethos_notice_note_find(const char *type)
 
 bool ethos_is_note(const char *type)
 {
-    return ethos_notice_note_find(type);
+    return ethos_notice_find_kind(type);
 }
 
-bool ethos_note(const struct ethos_ctx *call)
+bool ethos_emit_notice(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type", NULL};
     const char *const type = ethos_copy(call, call->l->type);
-    const struct ethos_notice_kind *const note = type ? ethos_notice_note_find(type) : NULL;
+    const struct ethos_notice_kind *const note = type ? ethos_notice_find_kind(type) : NULL;
     if (!note)
         return false;
     const char *const text =

@@ -69,7 +69,7 @@ char *missy_text(const struct missy_event *e, const char *key);
 void missy_emit_duplicate(const struct missy_event *e);
 
 /* missy_tool.c */
-void missy_take_tool_start(const struct missy_event *e);
+void missy_handle_tool_start(const struct missy_event *e);
 void missy_handle_tool_done(const struct missy_event *e);
 /* Emits a held result, unless this event (or NULL) may add to it. */
 void missy_flush_held_result(struct missy *m, const struct dialect_sink *out,

@@ -71,7 +71,7 @@ static void missy_tool_emit_progress(const struct missy_event *e, const struct m
         dialect_emit_draft(e->out, &ev);
 }
 
-void missy_take_tool_start(const struct missy_event *e)
+void missy_handle_tool_start(const struct missy_event *e)
 {
     const char *const name = missy_tool_tool_name(e);
     struct missy_call *const call = missy_tool_find_call(e->m, name, 0, e->family, ~0U);

@@ -16,7 +16,7 @@ const char *openai_message_id(const struct openai *o)
     return o->id.len ? o->id.p : NULL;
 }
 
-void openai_tell_text(const struct openai_choice *c, const char *text, size_t len)
+void openai_emit_text(const struct openai_choice *c, const char *text, size_t len)
 {
     dialect_emit_narration(c->out, text, len, openai_message_id(c->o));
     if (len && len <= OPENAI_TEXT_MAX - c->o->text.len)
@@ -33,7 +33,7 @@ static void openai_read_text(const struct openai_choice *c, const char *key)
 {
     size_t len = 0;
     const char *const text = value_text(c->out->scratch, value_get_last(c->delta, key), &len);
-    openai_tell_text(c, text, len);
+    openai_emit_text(c, text, len);
     c->o->refused |= len && strcmp(key, "refusal") == 0;
 }
 
@@ -185,7 +185,7 @@ static void openai_read_choice(const struct openai_choice *c)
     openai_read_reasoning(c);
     openai_read_text(c, "content");
     openai_read_text(c, "refusal");
-    openai_take_calls(c);
+    openai_handle_calls(c);
     if (has_strangers(c))
         dialect_emit_raw(c->out, "openai", c->self, "choice");
     openai_read_finish(c);

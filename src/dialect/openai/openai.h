@@ -34,13 +34,13 @@ struct openai_choice {
 };
 
 /* Text of the assistant. */
-void openai_tell_text(const struct openai_choice *c, const char *text, size_t len);
+void openai_emit_text(const struct openai_choice *c, const char *text, size_t len);
 /* Completes the current message. */
 void openai_complete_text(const struct openai_choice *c);
 const char *openai_message_id(const struct openai *o);
 
 /* openai_tool.c */
-void openai_take_calls(const struct openai_choice *c);
+void openai_handle_calls(const struct openai_choice *c);
 /* Emits the complete calls; false: there was none. */
 bool openai_settle_calls(const struct openai_choice *c);
 void openai_calls_fini(struct openai *o);

@@ -30,7 +30,7 @@ static void openai_agenticore_read_narration(const struct openai_choice *c)
 {
     size_t len = 0;
     const char *const text = value_text(c->out->scratch, value_get_last(c->delta, "content"), &len);
-    openai_tell_text(c, text, len);
+    openai_emit_text(c, text, len);
 }
 
 static void openai_agenticore_read_thinking(const struct openai_choice *c)

@@ -10,7 +10,7 @@ struct openai_call_piece {
     struct str index, id, name, arguments;
 };
 
-static bool says(struct str value)
+static bool openai_tool_has_text(struct str value)
 {
     return value_string(value).len > 0;
 }
@@ -25,7 +25,7 @@ static struct openai_call *openai_tool_find_call(struct openai *o,
         if (index >= 0 ? call->index == index : id && strcmp(call->id.p, id) == 0)
             return call;
     }
-    const bool fresh = index >= 0 || id || says(p->name) || !o->call_count;
+    const bool fresh = index >= 0 || id || openai_tool_has_text(p->name) || !o->call_count;
     return fresh ? NULL : &o->calls[o->call_count - 1];
 }
 
@@ -63,7 +63,8 @@ static struct openai_call *openai_tool_add_call(const struct openai_choice *c,
 static void openai_tool_read_piece(const struct openai_choice *c, const struct openai_call_piece *p)
 {
     size_t len = 0;
-    const char *const id = says(p->id) ? value_text(c->out->scratch, p->id, NULL) : NULL;
+    const char *const id =
+        openai_tool_has_text(p->id) ? value_text(c->out->scratch, p->id, NULL) : NULL;
     const char *const args = value_text_or_json(c->out->scratch, p->arguments, &len);
     struct openai_call *call = openai_tool_find_call(c->o, p, id);
     if (!call)
@@ -74,7 +75,7 @@ static void openai_tool_read_piece(const struct openai_choice *c, const struct o
     openai_tool_emit_progress(c, call, args, len);
 }
 
-void openai_take_calls(const struct openai_choice *c)
+void openai_handle_calls(const struct openai_choice *c)
 {
     const struct str calls = value_get_last(c->delta, "tool_calls");
     const struct str old = value_get_last(c->delta, "function_call");

@@ -45,7 +45,7 @@ void otlp_span_make_id(char to[OTLP_SPAN_ID + 1], const char *turn, const char *
 
 /* ---- what is known of a span ---- */
 
-const char *otlp_span_keep(struct otlp_span *s, const char *text)
+const char *otlp_span_copy_text(struct otlp_span *s, const char *text)
 {
     return text && *text ? arena_strdup(&s->arena, text) : NULL;
 }

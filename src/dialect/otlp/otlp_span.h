@@ -36,7 +36,7 @@ void otlp_span_make_digits(char *to, size_t n, const char *text);
 void otlp_span_make_id(char to[OTLP_SPAN_ID + 1], const char *turn, const char *sort,
                        const char *key);
 /* Keeps a text as long as the span; NULL of NULL and "". */
-const char *otlp_span_keep(struct otlp_span *s, const char *text);
+const char *otlp_span_copy_text(struct otlp_span *s, const char *text);
 /* Adds an event of the span with these attributes. One that is too many is left out. */
 void otlp_span_add_event(struct otlp_span *s, double ts, const char *name,
                          const struct buf *attributes);

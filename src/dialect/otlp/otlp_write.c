@@ -191,7 +191,7 @@ static struct otlp_span *otlp_write_find_scope(const struct otlp_write_ctx *wire
     if (!s)
         s = meta->parent_id ? otlp_write_open_agent(wire) : &wire->w->turn;
     if (s->is_agent && !s->agent)
-        s->agent = otlp_span_keep(s, meta->agent);
+        s->agent = otlp_span_copy_text(s, meta->agent);
     return s;
 }
 
@@ -223,7 +223,7 @@ static void otlp_write_step(struct otlp_write_ctx *wire)
     if (!scope->is_agent || !ev->kind || strcmp(ev->kind, "agent") != 0)
         return;
     scope->is_told = true;
-    scope->name = scope->name ? scope->name : otlp_span_keep(scope, ev->name);
+    scope->name = scope->name ? scope->name : otlp_span_copy_text(scope, ev->name);
     if (ev->error)
         scope->error = "failed";
     if (strcmp(ev->state, "end") == 0)
@@ -240,7 +240,7 @@ static void otlp_write_tool_call(struct otlp_write_ctx *wire)
         otlp_write_open(wire, "execute_tool", ev->tool_use_id, scope->id, wire->ev->meta.ts);
     if (!s)
         return;
-    s->name = otlp_span_keep(s, ev->name);
+    s->name = otlp_span_copy_text(s, ev->name);
     otlp_write_add_content(wire, s, "gen_ai.tool.call.arguments", ev->args);
 }
 
@@ -266,10 +266,10 @@ static void otlp_write_tool_result(struct otlp_write_ctx *wire)
     if (!s)
         return;
     if (ev->outcome && strcmp(ev->outcome, "succeeded") != 0)
-        s->error = otlp_span_keep(s, ev->outcome);
+        s->error = otlp_span_copy_text(s, ev->outcome);
     else if (ev->is_error)
         s->error = "failed";
-    s->name = s->name ? s->name : otlp_span_keep(s, ev->name);
+    s->name = s->name ? s->name : otlp_span_copy_text(s, ev->name);
     otlp_write_add_content(wire, s, "gen_ai.tool.call.result", ev->content);
     otlp_attribute_add_text(&s->attributes, "gen_ai.tool.name", s->name);
     otlp_attribute_add_text(&s->attributes, "gen_ai.tool.call.id", ev->tool_use_id);
@@ -377,7 +377,7 @@ static void otlp_write_begin(const struct otlp_write_ctx *wire)
     w->has_content = value_is_true(otlp_write_setting(conf, "content"));
     w->excludes_cache = value_is_true(otlp_write_setting(conf, "input_excludes_cache"));
     w->turn.operation = "invoke_agent";
-    w->turn.name = otlp_span_keep(&w->turn, conf->agent);
+    w->turn.name = otlp_span_copy_text(&w->turn, conf->agent);
     w->turn.start = value_real(otlp_write_setting(conf, "started"), ts);
     w->turn.ready = ts;
     otlp_write_make_id(wire, w->turn.id, "turn", "");
@@ -388,9 +388,9 @@ static void otlp_write_start(struct otlp_write_ctx *wire)
     const struct tc_start *const ev = &wire->ev->u.start;
     struct otlp_writing *const w = wire->w;
     w->has_calls = ev->resumed;
-    w->turn.name = w->turn.name ? w->turn.name : otlp_span_keep(&w->turn, ev->source);
-    w->provider = otlp_span_keep(&w->turn, ev->provider);
-    w->model = otlp_span_keep(&w->turn, ev->model ? ev->model : wire->out->conf->model);
+    w->turn.name = w->turn.name ? w->turn.name : otlp_span_copy_text(&w->turn, ev->source);
+    w->provider = otlp_span_copy_text(&w->turn, ev->provider);
+    w->model = otlp_span_copy_text(&w->turn, ev->model ? ev->model : wire->out->conf->model);
     otlp_write_add_content(wire, &w->turn, "gen_ai.input.messages", ev->input);
 }
 
@@ -411,9 +411,9 @@ static void otlp_write_error(struct otlp_write_ctx *wire)
 {
     const struct tc_error *const ev = &wire->ev->u.error;
     struct otlp_span *const turn = &wire->w->turn;
-    turn->error = otlp_span_keep(turn, ev->code);
+    turn->error = otlp_span_copy_text(turn, ev->code);
     turn->error = turn->error ? turn->error : "_OTHER";
-    turn->reason = otlp_span_keep(turn, ev->message);
+    turn->reason = otlp_span_copy_text(turn, ev->message);
 }
 
 static void otlp_write_done(struct otlp_write_ctx *wire)

@@ -86,7 +86,7 @@ static void qwen_read_retry(struct qwen *q, const struct claude_line *l)
 }
 
 /* Text belongs to the current attempt until a tool is called. */
-static void note_text(struct qwen *q, const struct claude_line *l)
+static void qwen_record_text(struct qwen *q, const struct claude_line *l)
 {
     if (str_is(l->type, "assistant") && str_is(l->body.block.type, "text"))
         claude_copy_code(q->last_text, sizeof(q->last_text), l->uuid);
@@ -117,7 +117,7 @@ static int qwen_read_line(void *state, const struct dialect_sink *out, const cha
     /* Messages have no stop reason, unlike Claude's; the last line of a message has its usage. */
     if (str_is(l.type, "assistant") && !l.parent.len && l.body.usage.output > 0)
         claude_message_count(c, &c->main, &l.body.usage);
-    note_text(q, &l);
+    qwen_record_text(q, &l);
     return 0;
 }
 

@@ -97,7 +97,7 @@ static void reasonix_read_partial(const struct reasonix_ctx *call, const struct 
     reasonix_prepare(call, &t);
 }
 
-static void take_dispatch(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_handle_tool_dispatch(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"id", "name", "args", "readOnly", "parentId", NULL};
     struct reasonix_tool t = reasonix_tool_read(l->tool, true);
@@ -159,7 +159,7 @@ static void reasonix_read_approval(const struct reasonix_ctx *call, const struct
     const struct value_row rows[] = {
         {"id", &r.id}, {"tool", &r.tool}, {"subject", &r.subject}, {"reason", &r.reason}};
     value_get_members(l->approval, VALUE_ROWS(rows));
-    reasonix_ask(call, "approval", &r);
+    reasonix_emit_request(call, "approval", &r);
 }
 
 static void reasonix_read_ask(const struct reasonix_ctx *call, const struct line *l)
@@ -168,7 +168,7 @@ static void reasonix_read_ask(const struct reasonix_ctx *call, const struct line
     struct reasonix_request r = {.x = reasonix_rest(call, l->ask, known)};
     const struct value_row rows[] = {{"id", &r.id}, {"questions", &r.questions}};
     value_get_members(l->ask, VALUE_ROWS(rows));
-    reasonix_ask(call, "ask", &r);
+    reasonix_emit_request(call, "ask", &r);
 }
 
 static void reasonix_read_aborted(const struct reasonix_ctx *call, const struct line *l)
@@ -230,7 +230,7 @@ static const struct kind {
     {"reasoning", reasonix_read_reasoning},
     {"text", reasonix_read_text},
     {"message", reasonix_read_message},
-    {"tool_dispatch", take_dispatch},
+    {"tool_dispatch", reasonix_handle_tool_dispatch},
     {"tool_result", reasonix_read_result},
     {"tool_progress", reasonix_read_output},
     {"tool_result_preview", reasonix_read_output},
@@ -257,7 +257,7 @@ static void reasonix_route_kind(const struct reasonix_ctx *call, const struct li
         }
     const char *const kind = reasonix_copy(call, l->kind);
     reasonix_start(call, NULL, NULL);
-    if (!reasonix_note(call, kind ? kind : "", l->self))
+    if (!reasonix_emit_notice(call, kind ? kind : "", l->self))
         dialect_emit_raw(call->out, call->name, l->self, kind && *kind ? kind : NULL);
 }
 

@@ -86,8 +86,8 @@ void reasonix_prepare(const struct reasonix_ctx *call, const struct reasonix_too
 void reasonix_dispatch(const struct reasonix_ctx *call, const struct reasonix_tool *tool);
 void reasonix_output(const struct reasonix_ctx *call, const struct reasonix_tool *tool);
 void reasonix_result(const struct reasonix_ctx *call, const struct reasonix_tool *tool);
-void reasonix_ask(const struct reasonix_ctx *call, const char *kind,
-                  const struct reasonix_request *request);
+void reasonix_emit_request(const struct reasonix_ctx *call, const char *kind,
+                           const struct reasonix_request *request);
 /* Adds "key":json in front of the members of x; x: or NULL. */
 char *reasonix_prepend_member(struct arena *a, const char *x, const char *key, const char *json);
 
@@ -107,7 +107,7 @@ void reasonix_end(void *state, const struct dialect_sink *out, const struct stre
 void reasonix_close(void *state);
 
 /* reasonix_notice.c: kinds of newer servers. Returns whether it is one. */
-bool reasonix_note(const struct reasonix_ctx *call, const char *kind, struct str line);
+bool reasonix_emit_notice(const struct reasonix_ctx *call, const char *kind, struct str line);
 bool reasonix_is_note(const char *kind);
 
 #endif

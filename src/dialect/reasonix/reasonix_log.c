@@ -173,7 +173,7 @@ static void reasonix_log_read_approval(const struct reasonix_ctx *call, const st
                                        .tool = value_get_last(l->body, "tool"),
                                        .subject = value_get_last(l->body, "subject"),
                                        .x = reasonix_log_rest(call, l, known)};
-    reasonix_ask(call, "approval", &r);
+    reasonix_emit_request(call, "approval", &r);
 }
 
 static void reasonix_log_read_ask(const struct reasonix_ctx *call, const struct log_line *l)
@@ -182,7 +182,7 @@ static void reasonix_log_read_ask(const struct reasonix_ctx *call, const struct 
     const struct reasonix_request r = {.id = value_get_last(l->body, "askId"),
                                        .questions = value_get_last(l->body, "questions"),
                                        .x = reasonix_log_rest(call, l, known)};
-    reasonix_ask(call, "ask", &r);
+    reasonix_emit_request(call, "ask", &r);
 }
 
 static void reasonix_log_read_aborted(const struct reasonix_ctx *call, const struct log_line *l)
@@ -289,7 +289,7 @@ static void reasonix_log_dispatch(const struct reasonix_ctx *call, const struct 
         }
     const char *const type = reasonix_copy(call, l->type);
     reasonix_start(call, NULL, NULL);
-    if (!reasonix_note(call, type ? type : "", l->body))
+    if (!reasonix_emit_notice(call, type ? type : "", l->body))
         dialect_emit_raw(call->out, call->name, l->self, type);
 }
 

@@ -25,7 +25,7 @@ static const struct reasonix_notice_kind {
     {"budget.warning", "warn", NULL, NULL, "The budget is nearly spent."},
 };
 
-static const struct reasonix_notice_kind *reasonix_notice_note_find(const char *kind)
+static const struct reasonix_notice_kind *reasonix_notice_find_kind(const char *kind)
 {
     for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
         if (strcmp(notes[i].kind, kind) == 0)
@@ -35,7 +35,7 @@ static const struct reasonix_notice_kind *reasonix_notice_note_find(const char *
 
 bool reasonix_is_note(const char *kind)
 {
-    return reasonix_notice_note_find(kind);
+    return reasonix_notice_find_kind(kind);
 }
 
 static bool is_denied(const struct reasonix_notice_kind *note, struct str line)
@@ -54,10 +54,10 @@ static const char *reasonix_notice_text_of(const struct reasonix_ctx *call,
     return text && *text ? text : note->text;
 }
 
-bool reasonix_note(const struct reasonix_ctx *call, const char *kind, struct str line)
+bool reasonix_emit_notice(const struct reasonix_ctx *call, const char *kind, struct str line)
 {
     static const char *const known[] = {"kind", NULL};
-    const struct reasonix_notice_kind *const note = reasonix_notice_note_find(kind);
+    const struct reasonix_notice_kind *const note = reasonix_notice_find_kind(kind);
     if (!note)
         return false;
     dialect_emit_notice(call->out, is_denied(note, line) ? "warn" : note->level, note->kind,

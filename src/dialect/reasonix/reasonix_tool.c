@@ -204,8 +204,8 @@ void reasonix_result(const struct reasonix_ctx *call, const struct reasonix_tool
 }
 
 /* A request names its tool, not its call: the oldest open call of that name is meant. */
-void reasonix_ask(const struct reasonix_ctx *call, const char *kind,
-                  const struct reasonix_request *request)
+void reasonix_emit_request(const struct reasonix_ctx *call, const char *kind,
+                           const struct reasonix_request *request)
 {
     struct reasonix *const r = call->r;
     struct event ev;

@@ -72,7 +72,7 @@ static void reasonix_write_write_thinking(const struct reasonix_wire *wire)
     write_text(wire, "reasoning", t->text, t->text_len);
 }
 
-static void remember_message(struct reasonix_writing *w, const char *text, size_t len)
+static void reasonix_write_store_message(struct reasonix_writing *w, const char *text, size_t len)
 {
     buf_reset(&w->message);
     buf_add(&w->message, text ? text : "", len);
@@ -91,7 +91,7 @@ static void reasonix_write_write_message(const struct reasonix_wire *wire)
     if (wire->own)
         json_member_rest(b, GO, wire->x, nothing);
     reasonix_end_line(wire);
-    remember_message(wire->w, m->text, m->text_len);
+    reasonix_write_store_message(wire->w, m->text, m->text_len);
     wire->w->folded = wire->own && value_get_last(wire->x, "usage").p;
 }
 
@@ -334,7 +334,7 @@ static void add_plain_question(struct buf *b, const struct tc_request *r)
     buf_add_str(b, ",\"options\":[]}]");
 }
 
-static void write_ask(const struct reasonix_wire *wire)
+static void reasonix_write_ask_request(const struct reasonix_wire *wire)
 {
     const struct tc_request *const r = &wire->ev->u.request;
     struct buf *const b = reasonix_begin(wire, "ask_request");
@@ -361,7 +361,7 @@ static void reasonix_write_write_request(const struct reasonix_wire *wire)
     if (strcmp(r->kind, "approval") == 0)
         reasonix_write_write_approval(wire);
     else
-        write_ask(wire);
+        reasonix_write_ask_request(wire);
 }
 
 static void reasonix_write_write_step(const struct reasonix_wire *wire)
@@ -447,7 +447,7 @@ static bool reasonix_write_is_reason(const struct tc_done *d, const char *reason
     return strcmp(d->reason, reason) == 0;
 }
 
-static const char *err_of(const struct reasonix_wire *wire)
+static const char *reasonix_write_error_text(const struct reasonix_wire *wire)
 {
     const struct tc_done *const d = &wire->ev->u.done;
     if (wire->w->failed)
@@ -463,7 +463,7 @@ static void reasonix_write_write_done(const struct reasonix_wire *wire)
     const bool has_outcome = reasonix_write_is_reason(d, "stopped") ||
                              (reasonix_write_is_reason(d, "error") && wire->own);
     struct buf *const b = reasonix_begin(wire, "turn_done");
-    json_member_str(b, GO, "err", err_of(wire));
+    json_member_str(b, GO, "err", reasonix_write_error_text(wire));
     json_member_str(b, GO, "outcome", has_outcome ? d->code : NULL);
     if (wire->own)
         json_member_rest(b, GO, wire->x, nothing);

@@ -83,9 +83,9 @@ static bool nats_requests_is_pending(struct arena *a, struct str content)
            value_equals(value_get_last(result, "status"), "pending");
 }
 
-/* Events of these calls are suppressed, because the requests contain their information. */
-static bool nats_requests_take_call(struct nats_requests *r, struct arena *a,
-                                    const struct nats_requests_event *e)
+/* Suppresses the events of these calls, because the requests contain their information. */
+static bool nats_requests_handle_call(struct nats_requests *r, struct arena *a,
+                                      const struct nats_requests_event *e)
 {
     const char *const id = value_text(a, e->call, NULL);
     const char *const name = value_text(a, e->name, NULL);
@@ -145,8 +145,8 @@ static void nats_requests_finish_calls(const struct nats_requests *r, struct are
 
 /* ---- interrupts ---- */
 
-static void nats_requests_take_interrupt(struct nats_requests *r, struct arena *a,
-                                         struct str interrupt)
+static void nats_requests_handle_interrupt(struct nats_requests *r, struct arena *a,
+                                           struct str interrupt)
 {
     const struct str schema = value_get_last(interrupt, "responseSchema");
     const struct str properties = value_get_last(schema, "properties");
@@ -173,11 +173,12 @@ static enum nats_event nats_requests_finish(struct nats_requests *r, struct aren
         return NATS_EVENT_LAST;
     json_reader_open_array(&j, value_get_last(e->outcome, "interrupts"));
     while (json_reader_next_value(&j, &interrupt))
-        nats_requests_take_interrupt(r, a, interrupt);
+        nats_requests_handle_interrupt(r, a, interrupt);
     return r->n ? NATS_EVENT_SUSPENDED : NATS_EVENT_LAST;
 }
 
-enum nats_event nats_requests_take(struct nats_requests *r, struct str event, struct buf *shown)
+enum nats_event nats_requests_handle_event(struct nats_requests *r, struct str event,
+                                           struct buf *shown)
 {
     struct nats_requests_event e = {.self = event};
     const struct value_row rows[] = {
@@ -192,7 +193,7 @@ enum nats_event nats_requests_take(struct nats_requests *r, struct str event, st
         result = nats_requests_finish(r, &a, &e, shown);
     else if (value_equals(e.type, "RUN_ERROR"))
         result = NATS_EVENT_LAST;
-    else if (e.call.p && nats_requests_take_call(r, &a, &e))
+    else if (e.call.p && nats_requests_handle_call(r, &a, &e))
         result = NATS_EVENT_KEPT;
     arena_fini(&a);
     return result;

@@ -40,7 +40,8 @@ enum nats_event {
 };
 
 /* Processes an event. `shown` receives the text to pass on, if it differs from the event. */
-enum nats_event nats_requests_take(struct nats_requests *r, struct str event, struct buf *shown);
+enum nats_event nats_requests_handle_event(struct nats_requests *r, struct str event,
+                                           struct buf *shown);
 /* Decides an open request. False: no request with that id is open. */
 bool nats_requests_decide(struct nats_requests *r, const struct remote_answer *answer);
 /* Denies all open requests. */

@@ -96,10 +96,10 @@ static void nats_run_write_requests(struct nats_run *n)
     nats_run_write(n, &lines);
 }
 
-static void nats_run_take(struct nats_run *n, struct str event)
+static void nats_run_handle_event(struct nats_run *n, struct str event)
 {
     CLEANUP_BUF struct buf shown = {0}, line = {0};
-    const enum nats_event what = nats_requests_take(&n->requests, event, &shown);
+    const enum nats_event what = nats_requests_handle_event(&n->requests, event, &shown);
     if (what == NATS_EVENT_KEPT)
         return;
     if (what == NATS_EVENT_SUSPENDED) {
@@ -123,7 +123,7 @@ static void nats_run_on_message(void *ctx, const struct nats_client_message *m)
         nats_run_fail(n, "remote_lost",
                       "events came faster than they could be written, and were lost");
     else if (n->state == NATS_RUN_GOES_ON)
-        nats_run_take(n, m->data);
+        nats_run_handle_event(n, m->data);
 }
 
 /* ---- requests for runs ---- */
@@ -142,7 +142,7 @@ static void nats_run_on_sent(void *ctx, bool sent)
 }
 
 /* The thread is the session of the conversation. */
-static void nats_run_ask(struct nats_run *n)
+static void nats_run_send_request(struct nats_run *n)
 {
     CLEANUP_BUF struct buf request = {0};
     buf_add_char(&request, '{');
@@ -166,7 +166,7 @@ static void nats_run_begin(struct nats_run *n)
 {
     loop_timer_set(n->connecting, -1);
     n->state = NATS_RUN_GOES_ON;
-    nats_run_ask(n);
+    nats_run_send_request(n);
 }
 
 static void nats_run_resume(struct nats_run *n)
@@ -175,7 +175,7 @@ static void nats_run_resume(struct nats_run *n)
     buf_reset(&n->input);
     nats_requests_append_input(&n->requests, &n->input);
     nats_requests_clear(&n->requests);
-    nats_run_ask(n);
+    nats_run_send_request(n);
 }
 
 /* Decisions made while the connection is lost are sent after it is restored. */
@@ -290,7 +290,7 @@ static void nats_run_on_late(void *arg)
 }
 
 /* Connecting goes on, but a probe, which is asked for the reason, ends with the first one. */
-static void nats_run_remember(struct nats_run *n, const char *why)
+static void nats_run_record_failure(struct nats_run *n, const char *why)
 {
     snprintf(n->why, sizeof n->why, "%s", why);
     if (n->probes)
@@ -303,7 +303,7 @@ static void nats_run_on_changed(void *ctx, bool connected, const char *text)
     if (!connected && n->state != NATS_RUN_NEW && n->state != NATS_RUN_SUSPENDED)
         nats_run_fail(n, "remote_lost", "the connection to NATS was lost during the run: %s", text);
     else if (!connected)
-        nats_run_remember(n, text);
+        nats_run_record_failure(n, text);
     else if (n->state == NATS_RUN_NEW && n->probes)
         nats_run_probe(n);
     else if (n->state == NATS_RUN_NEW && n->input.len)

@@ -83,7 +83,7 @@ static void sse_awaken_send_cancel(struct sse_run *r)
 
 /* ---- requests ---- */
 
-static void sse_awaken_forget(struct sse_awaken *s, size_t i)
+static void sse_awaken_remove_waiting(struct sse_awaken *s, size_t i)
 {
     free(s->waiting[i].id);
     free(s->waiting[i].call);
@@ -96,7 +96,7 @@ static void sse_awaken_settle(struct sse_run *r, const char *call)
     for (size_t i = s->n; i-- > 0;)
         if (strcmp(s->waiting[i].call, call) == 0) {
             sse_run_write_settled(r, s->waiting[i].id);
-            sse_awaken_forget(s, i);
+            sse_awaken_remove_waiting(s, i);
         }
 }
 
@@ -117,7 +117,7 @@ static void sse_awaken_suspend(struct sse_run *r, struct arena *a, const char *c
     sse_run_write_request(r, named ? named : call, !approval, false);
 }
 
-static void sse_awaken_take_result(struct sse_run *r, struct arena *a, struct str line)
+static void sse_awaken_handle_result(struct sse_run *r, struct arena *a, struct str line)
 {
     const char *const call = value_text(a, value_get_last(line, "id"), NULL);
     const struct str outcome = value_get_last(line, "outcome");
@@ -134,7 +134,7 @@ static void sse_awaken_take_result(struct sse_run *r, struct arena *a, struct st
 /* ---- events ---- */
 
 /* False: the line is kept back. */
-static bool sse_awaken_take_start(struct sse_run *r, struct arena *a, struct str line)
+static bool sse_awaken_handle_start(struct sse_run *r, struct arena *a, struct str line)
 {
     struct sse_awaken *const s = sse_run_state(r);
     const char *const run = value_text(a, value_get_last(line, "run_id"), NULL);
@@ -150,7 +150,7 @@ static bool sse_awaken_take_start(struct sse_run *r, struct arena *a, struct str
 }
 
 /* False: the line is held back. */
-static bool sse_awaken_take_finish(struct sse_run *r, struct str line, bool *ends)
+static bool sse_awaken_handle_finish(struct sse_run *r, struct str line, bool *ends)
 {
     struct sse_awaken *const s = sse_run_state(r);
     const struct str run = value_get_last(line, "run_id");
@@ -175,11 +175,11 @@ static void sse_awaken_frame(void *ctx, const struct sse_event *frame)
     const bool valid = value_parse_line(line.p, line.len, VALUE_ROWS(rows)) == 0;
     bool shows = true, ends = false;
     if (valid && value_equals(type, "run_start"))
-        shows = sse_awaken_take_start(r, &a, line);
+        shows = sse_awaken_handle_start(r, &a, line);
     else if (valid && value_equals(type, "run_finish"))
-        shows = sse_awaken_take_finish(r, line, &ends);
+        shows = sse_awaken_handle_finish(r, line, &ends);
     else if (valid && value_equals(type, "tool_call_done"))
-        sse_awaken_take_result(r, &a, line);
+        sse_awaken_handle_result(r, &a, line);
     else if (valid && value_equals(type, "tool_call_resumed") && value_string(target).p)
         sse_awaken_settle(r, value_text(&a, target, NULL));
     if (shows)
@@ -235,7 +235,7 @@ static void sse_awaken_answer(struct sse_run *r, const struct remote_answer *ans
         sse_awaken_send_cancel(r);
 }
 
-/* A run without a known ID cannot be cancelled yet: see sse_awaken_take_start. */
+/* A run without a known ID cannot be cancelled yet: see sse_awaken_handle_start. */
 static void sse_awaken_cancel(struct sse_run *r)
 {
     sse_awaken_send_cancel(r);
@@ -245,7 +245,7 @@ static void sse_awaken_close(void *state)
 {
     struct sse_awaken *const s = state;
     while (s->n)
-        sse_awaken_forget(s, s->n - 1);
+        sse_awaken_remove_waiting(s, s->n - 1);
     buf_fini(&s->finish);
 }
 

@@ -158,7 +158,7 @@ static void sse_ethos_opened(void *ctx)
 
 /* ---- events ---- */
 
-static void sse_ethos_take_request(struct sse_run *r, struct str type, struct str event)
+static void sse_ethos_handle_request(struct sse_run *r, struct str type, struct str event)
 {
     struct arena a = {0};
     const bool approval = value_equals(type, "tool.approval_required");
@@ -184,7 +184,7 @@ static void sse_ethos_frame(void *ctx, const struct sse_event *frame)
         return; /* event of an earlier turn */
     const bool valid = value_parse_line(event.p, event.len, VALUE_ROWS(rows)) == 0;
     if (valid && !value_equals(type, "stream_meta"))
-        sse_ethos_take_request(r, type, event);
+        sse_ethos_handle_request(r, type, event);
     sse_run_write_data(r, event.p, event.len);
     if (valid && (value_equals(type, "done") || value_equals(type, "error")))
         sse_run_end(r);

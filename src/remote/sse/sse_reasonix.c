@@ -106,7 +106,7 @@ static void sse_reasonix_opened(void *ctx)
 
 /* ---- events ---- */
 
-static void sse_reasonix_tell_request(struct sse_run *r, struct str object, bool question)
+static void sse_reasonix_report_request(struct sse_run *r, struct str object, bool question)
 {
     struct arena a = {0};
     const char *const id = value_text(&a, value_get_last(object, "id"), NULL);
@@ -137,9 +137,9 @@ static void sse_reasonix_frame(void *ctx, const struct sse_event *frame)
     const bool valid = value_parse_line(frame->data, frame->len, VALUE_ROWS(rows)) == 0;
     const bool ends = valid && value_equals(kind, "turn_done") && sse_reasonix_is_end(s, err);
     if (valid && value_equals(kind, "approval_request"))
-        sse_reasonix_tell_request(r, approval, false);
+        sse_reasonix_report_request(r, approval, false);
     else if (valid && value_equals(kind, "ask_request"))
-        sse_reasonix_tell_request(r, ask, true);
+        sse_reasonix_report_request(r, ask, true);
     /* A cancelled turn ends like any other; the host knows that it was cancelled. */
     if (!ends || err.p || !sse_run_is_cancelled(r))
         sse_run_write_data(r, frame->data, frame->len);

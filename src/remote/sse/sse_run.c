@@ -133,7 +133,7 @@ void sse_run_fail_closed(struct sse_run *r, const struct event_source_closed *cl
 /* ---- the output ---- */
 
 /* The host no longer reads, so the turn is stopped. */
-static void sse_run_lose_reader(struct sse_run *r)
+static void sse_run_handle_lost_reader(struct sse_run *r)
 {
     sse_run_cancel(r);
     sse_run_end(r);
@@ -144,7 +144,7 @@ void sse_run_write(struct sse_run *r, const struct buf *lines)
     if (r->ended || !lines->len)
         return;
     if (fwrite(lines->p, 1, lines->len, stdout) != lines->len || fflush(stdout))
-        sse_run_lose_reader(r);
+        sse_run_handle_lost_reader(r);
 }
 
 void sse_run_write_data(struct sse_run *r, const char *data, size_t len)
@@ -313,7 +313,7 @@ static void sse_run_on_long_command(void *ctx, uint64_t bytes)
 }
 
 /* The host has exited, or stops the program: gives the service a moment to stop the turn. */
-static void sse_run_on_leave(void *ctx)
+static void sse_run_on_shutdown(void *ctx)
 {
     struct sse_run *const r = ctx;
     sse_run_cancel(r);
@@ -322,7 +322,7 @@ static void sse_run_on_leave(void *ctx)
 }
 
 static const struct remote_commands_events commands = {sse_run_on_prompt, sse_run_on_answer,
-                                                       sse_run_on_cancel, sse_run_on_leave,
+                                                       sse_run_on_cancel, sse_run_on_shutdown,
                                                        sse_run_on_long_command};
 
 /* ---- the probe ---- */
@@ -347,7 +347,7 @@ static void sse_run_probe(struct sse_run *r)
 /* ---- create and free ---- */
 
 /* Parses "Name: value" lines. Values are secrets. */
-static void sse_run_take_headers(struct sse_run *r, const char *lines)
+static void sse_run_parse_headers(struct sse_run *r, const char *lines)
 {
     r->header_lines = xstrdup(lines);
     char *rest = r->header_lines, *line;
@@ -382,7 +382,7 @@ static void sse_run_init(struct sse_run *r, const struct remote_arguments *a)
     r->arguments = a;
     r->url = xstrndup(url, strlen(url) - (*url && url[strlen(url) - 1] == '/'));
     r->outage_ms = strtoll(remote_setting(a, "outage_ms", OUTAGE_MS), NULL, 10);
-    sse_run_take_headers(r, a->secret ? a->secret : "");
+    sse_run_parse_headers(r, a->secret ? a->secret : "");
     r->state = r->service->state_size ? xcalloc(1, r->service->state_size) : NULL;
     r->loop = loop_new();
     r->http = httpc_new(r->loop, &options);

@@ -93,7 +93,7 @@ static void sse_turncast_prompt(struct sse_run *r, const char *text, const char 
 
 /* ---- events ---- */
 
-static void sse_turncast_take_request(struct sse_run *r, struct str payload)
+static void sse_turncast_handle_request(struct sse_run *r, struct str payload)
 {
     struct str id = {0}, state = {0}, kind = {0}, choices = {0};
     struct arena a = {0};
@@ -108,7 +108,7 @@ static void sse_turncast_take_request(struct sse_run *r, struct str payload)
     arena_fini(&a);
 }
 
-static void sse_turncast_tell_gap(struct sse_run *r, struct str data)
+static void sse_turncast_report_gap(struct sse_run *r, struct str data)
 {
     CLEANUP_BUF struct buf text = {0};
     buf_printf(&text, "events %lld to %lld of the turn are no longer available",
@@ -125,13 +125,13 @@ static void sse_turncast_frame(void *ctx, const struct sse_event *frame)
     const struct value_row rows[] = {{"type", &type}, {"payload", &payload}};
     const bool valid = value_parse_line(data.p, data.len, VALUE_ROWS(rows)) == 0;
     if (frame->event && strcmp(frame->event, "gap") == 0 && valid) {
-        sse_turncast_tell_gap(r, data);
+        sse_turncast_report_gap(r, data);
         return;
     }
     if (frame->event && strcmp(frame->event, "message") != 0)
         return; /* the host shuts down; after its restart it may still have the turn */
     if (valid && value_equals(type, "request"))
-        sse_turncast_take_request(r, payload);
+        sse_turncast_handle_request(r, payload);
     sse_run_write_data(r, data.p, data.len);
     if (valid && value_equals(type, "done"))
         sse_run_end(r);
@@ -151,7 +151,7 @@ static void sse_turncast_add_event(struct buf *out, const char *type, const char
 }
 
 /* Reads the turn itself: writes its outcome if it has ended. */
-static bool sse_turncast_tell_outcome(struct sse_run *r, struct arena *a, struct str turn)
+static bool sse_turncast_report_outcome(struct sse_run *r, struct arena *a, struct str turn)
 {
     CLEANUP_BUF struct buf lines = {0};
     const struct str state = value_get_last(turn, "state");
@@ -190,7 +190,7 @@ static void sse_turncast_on_turn(struct sse_run *r, const struct sse_reply *repl
     else if (value_equals(value_get_last(turn, "state"), "merged") &&
              sse_turncast_is_id(value_text(&a, value_get_last(turn, "into"), NULL)))
         sse_turncast_follow(r, value_text(&a, value_get_last(turn, "into"), NULL));
-    else if (!sse_turncast_tell_outcome(r, &a, turn))
+    else if (!sse_turncast_report_outcome(r, &a, turn))
         sse_run_reopen_events(r);
     arena_fini(&a);
 }

@@ -83,8 +83,8 @@ static void token_apply(const struct token *t, struct visibility *v)
 }
 
 /* Copies the message without its tokens; false if it has none. */
-static bool tokens_take(const char *p, size_t n, struct visibility *v,
-                        struct slash_tokens_result *res, struct buf *rest)
+static bool slash_tokens_remove(const char *p, size_t n, struct visibility *v,
+                                struct slash_tokens_result *res, struct buf *rest)
 {
     for (size_t i = 0; i < n;) {
         const size_t space = space_len(p + i, n - i);
@@ -137,7 +137,7 @@ struct slash_tokens_result slash_tokens_parse(const char *message, size_t len, s
 {
     struct slash_tokens_result res = {0};
     CLEANUP_BUF struct buf rest = {0};
-    if (!tokens_take(message, len, v, &res, &rest)) {
+    if (!slash_tokens_remove(message, len, v, &res, &rest)) {
         buf_add(text, message, len);
         return res;
     }

@@ -14,7 +14,7 @@ void view_pairing_fini(struct showing *s)
     }
 }
 
-static void view_pairing_remember(struct open_items *b, const char *id, const struct event *ev)
+static void view_pairing_add(struct open_items *b, const char *id, const struct event *ev)
 {
     const struct open_item_info note = {.index = -1, .meta = &ev->meta};
     b->forgets = true;
@@ -25,7 +25,7 @@ static void view_pairing_remember(struct open_items *b, const char *id, const st
     open_items_open(b, id, &note);
 }
 
-static bool view_pairing_forget(struct open_items *b, const char *id)
+static bool view_pairing_remove(struct open_items *b, const char *id)
 {
     struct open_items_entry *const e = open_items_find(b, id);
     if (e)
@@ -37,7 +37,7 @@ static bool view_pairing_forget(struct open_items *b, const char *id)
 static enum visibility_decision begin_pair(struct showing_books *books, const char *id,
                                            enum visibility_decision view, const struct event *ev)
 {
-    view_pairing_remember(view == VIEW_HIDE ? &books->hidden : &books->shown, id, ev);
+    view_pairing_add(view == VIEW_HIDE ? &books->hidden : &books->shown, id, ev);
     return view;
 }
 
@@ -46,9 +46,9 @@ static enum visibility_decision begin_pair(struct showing_books *books, const ch
 static enum visibility_decision end_pair(struct showing_books *books, const char *id,
                                          enum visibility_decision alone)
 {
-    if (view_pairing_forget(&books->shown, id))
+    if (view_pairing_remove(&books->shown, id))
         return VIEW_SHOW;
-    return view_pairing_forget(&books->hidden, id) ? VIEW_HIDE : alone;
+    return view_pairing_remove(&books->hidden, id) ? VIEW_HIDE : alone;
 }
 
 static bool is_cancelled(const struct tc_tool_result *r)

@@ -20,7 +20,7 @@ static void claude_input_add_text(struct buf *out, const char *text, size_t len)
     jsonw_string(out, good.p ? good.p : "", good.len);
 }
 
-static void ask_mode(struct buf *out, const char *mode)
+static void claude_input_write_mode_request(struct buf *out, const char *mode)
 {
     buf_add_str(out, "{\"type\":\"control_request\",\"request_id\":\"" CLAUDE_CONTROL_MODE_ID "\","
                      "\"request\":{\"subtype\":\"set_permission_mode\",\"mode\":");
@@ -89,7 +89,7 @@ static void withdraw_all(void *state, struct buf *out)
 static void claude_input_begin(void *state, struct buf *out, const struct dialect_prompt *prompt)
 {
     if (prompt->mode)
-        ask_mode(out, prompt->mode);
+        claude_input_write_mode_request(out, prompt->mode);
     claude_input_write_message(state, out, prompt);
 }
 
