@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the checkers of the output formats share. */
+ * Common functions of the checkers of the output formats. */
 #include "dialect/conform.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ const char *conform_text(struct conform *c, size_t i, const json_t *object, cons
 {
     const char *const text = json_string_value(json_object_get(object, key));
     if (!text)
-        conform_fail(c, i, "%s is no string", key);
+        conform_fail(c, i, "%s is not a string", key);
     return text ? text : "";
 }
 
@@ -31,7 +31,7 @@ double conform_number(struct conform *c, size_t i, const json_t *object, const c
 {
     const json_t *const value = json_object_get(object, key);
     if (!json_is_number(value))
-        conform_fail(c, i, "%s is no number", key);
+        conform_fail(c, i, "%s is not a number", key);
     return json_number_value(value);
 }
 
@@ -39,7 +39,7 @@ json_int_t conform_count(struct conform *c, size_t i, const json_t *object, cons
 {
     const json_t *const value = json_object_get(object, key);
     if (!json_is_integer(value) || json_integer_value(value) < 0)
-        conform_fail(c, i, "%s is no count", key);
+        conform_fail(c, i, "%s is not a count", key);
     return json_integer_value(value);
 }
 
@@ -47,7 +47,7 @@ bool conform_bool(struct conform *c, size_t i, const json_t *object, const char 
 {
     const json_t *const value = json_object_get(object, key);
     if (!json_is_boolean(value))
-        conform_fail(c, i, "%s is no boolean", key);
+        conform_fail(c, i, "%s is not a boolean", key);
     return json_is_true(value);
 }
 
@@ -55,7 +55,7 @@ json_t *conform_object(struct conform *c, size_t i, const json_t *object, const 
 {
     json_t *const value = json_object_get(object, key);
     if (!json_is_object(value))
-        conform_fail(c, i, "%s is no object", key);
+        conform_fail(c, i, "%s is not an object", key);
     return value;
 }
 
@@ -63,7 +63,7 @@ const char *conform_maybe_text(struct conform *c, size_t i, const json_t *object
 {
     const json_t *const value = json_object_get(object, key);
     if (value && !json_is_string(value))
-        conform_fail(c, i, "%s is no string", key);
+        conform_fail(c, i, "%s is not a string", key);
     return json_string_value(value);
 }
 

@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What the turn was, by its canonical events. */
+/* Properties of the turn, from its canonical events. */
 struct conform_turn {
-    char *final;      /* or NULL: it ended with an error */
+    char *final;      /* NULL if the turn ended with an error */
     bool by_host;     /* the host has put the final into words; formats of others leave it out */
-    double cost_usd;  /* of the turn; negative: not known */
-    bool failed;      /* it ended with an error */
-    bool retracts;    /* it takes back text of the agent */
-    bool resumes;     /* it has the result of a call of an earlier turn */
+    double cost_usd;  /* cost of the turn; negative: unknown */
+    bool failed;      /* the turn ended with an error */
+    bool retracts;    /* the turn retracts text of the agent */
+    bool resumes;     /* the turn has the result of a call of an earlier turn */
     bool has_orphans; /* a sub-agent belongs to no call of the turn */
     char reason[16];  /* of done */
 };
@@ -46,7 +46,7 @@ void conform_sum(struct conform *c, double sum);
 
 struct conform_format {
     const char *writer;
-    bool is_answer; /* as a client of the API gets it */
+    bool is_answer; /* the response to a client of the API */
     void (*check)(struct conform *c);
 };
 /* One per file conform_NAME.c. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns reading a test's stream. */
+ * Reads the stream of a test. */
 #include "dialect/reading.h"
 
 #include <stdio.h>
@@ -93,7 +93,7 @@ size_t reading_count(const struct reading *r, const char *text)
     return count;
 }
 
-/* Walks the events as a connector would that keeps what it shows by its id. */
+/* Processes the events like a connector that stores each text by its id. */
 const char *reading_text(const struct reading *r)
 {
     static char text[65536];

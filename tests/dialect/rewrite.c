@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns reading with one dialect and writing with another. */
+ * Reads a stream with one dialect and writes it with another. */
 #include "dialect/rewrite.h"
 
 #include <stdlib.h>

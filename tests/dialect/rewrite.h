@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A recorded turn read by one dialect and written by another: through translate and guard into a
- * writer, with the promises checked between. */
+ * Reads a recorded turn with one dialect and writes it with another: through translate and guard
+ * into a writer, with a check of the guarantees between. */
 #ifndef TESTS_DIALECT_REWRITE_H
 #define TESTS_DIALECT_REWRITE_H
 
@@ -14,14 +14,14 @@ struct rewrite {
     double (*now)(void); /* time of events whose source gives none; NULL: 0 */
 };
 
-/* What the writer makes of the stream, for free(). Bails on unknown names; a broken promise is
- * the result's only text. */
+/* The output of the writer for the stream; the caller frees it. Bails on unknown names; after a
+ * violated guarantee the result is only its description. */
 char *rewrite(const struct rewrite *r, const char *stream, size_t len);
-/* The same of a file below tests/. */
+/* The same for a file in tests/. */
 char *rewrite_file(const struct rewrite *r, const char *relative);
-/* The file comes back byte for byte: one result. */
+/* Checks that the output for a file is the file itself, byte for byte: one result. */
 void rewrite_is_same(const struct rewrite *r, const char *relative);
-/* got equals wanted; else the first line that differs is shown. */
+/* Checks that got equals wanted, and prints the first line that differs. */
 void is_text(const char *got, const char *wanted, const char *what);
 
 #endif

@@ -37,8 +37,8 @@ while IFS= read -r line; do
     check "$n" "$line"
 done <ROWS
 if shows claude '"type":"text_delta"' '"type":"no such kind"'; then
-    echo "not ok $((n + 1)) - a row that is in no recording is found out"
+    echo "not ok $((n + 1)) - a row without a recording is reported"
 else
-    echo "ok $((n + 1)) - a row that is in no recording is found out"
+    echo "ok $((n + 1)) - a row without a recording is reported"
 fi
 echo "1..$((n + 1))"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the exchange of quotes, and the spoiling of lines. */
+ * Replaces quotes, and damages lines at random. */
 #include "dialect/talking.h"
 
 #include <stdlib.h>
@@ -53,7 +53,7 @@ const char *talking_answer(struct talking *t, const struct dialect_answer *answe
 {
     buf_reset(&t->said);
     if (agent_input_answer(&t->dialog, &t->said, answer) < 0)
-        return t->said.len ? "refused, and something was said" : "refused";
+        return t->said.len ? "refused, but with output" : "refused";
     return show(t);
 }
 
@@ -92,7 +92,7 @@ static unsigned draw(unsigned below)
     return (seed >> 16) % below;
 }
 
-/* A byte changed, a piece taken out, or a piece of another line put in. */
+/* Changes a byte, removes a piece, or inserts a piece of another line. */
 static void spoil(struct buf *line, const char *other)
 {
     static const char bytes[] = "\"{}[],:\\0a\x80\xff\x01 ";
