@@ -17,7 +17,7 @@ EXTRA_DIST += tests/talk/remotes.py
 EXTRA_DIST += tests/talk/sender.py
 TALK_TESTS += tests/talk/t_lock.py tests/talk/t_lock_bus.py
 EXTRA_DIST += tests/talk/lives.py tests/talk/redis_server.py
-TALK_TESTS += tests/talk/t_fleet.py tests/talk/t_fleet_calm.py tests/talk/t_fleet_cluster.py tests/talk/t_fleet_work.py tests/talk/t_lag.py tests/talk/t_three_hosts.py tests/talk/t_work_files.py tests/talk/t_work_own.py tests/talk/t_work_steer.py tests/talk/t_voice.py
+TALK_TESTS += tests/talk/t_fleet.py tests/talk/t_fleet_calm.py tests/talk/t_fleet_cluster.py tests/talk/t_fleet_work.py tests/talk/t_lag.py tests/talk/t_late_start.py tests/talk/t_three_hosts.py tests/talk/t_work_files.py tests/talk/t_work_own.py tests/talk/t_work_steer.py tests/talk/t_voice.py
 EXTRA_DIST += tests/talk/fleet.py tests/talk/lag.py tests/talk/wreck.py
 tests/talk/t_fleet.log tests/talk/t_fleet_calm.log tests/talk/t_fleet_work.log tests/talk/t_lag.log: bench/pubsub$(EXEEXT)
 TALK_TESTS += tests/talk/t_crowd_teams.py tests/talk/t_kill_teams.py tests/talk/t_teams.py
