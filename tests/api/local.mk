@@ -6,7 +6,7 @@ API_TESTS += tests/api/t_bus_requests.py tests/api/t_same_turn.py tests/api/t_un
 dist_check_SCRIPTS += $(API_TESTS)
 # Tests of several hosts wait for leases to end.
 HOST_TESTS = tests/api/t_adopt.py tests/api/t_adopt_files.py tests/api/t_work_faults.py tests/api/t_work_limits.py tests/api/t_lead.py \
-	tests/api/t_lead_texts.py tests/api/t_hosts.py tests/api/t_shown_elsewhere.py
+	tests/api/t_lead_requests.py tests/api/t_lead_texts.py tests/api/t_hosts.py tests/api/t_shown_elsewhere.py
 LENGTHY += $(HOST_TESTS)
 EARLY += tests/api/t_chat.py
 EXTRA_DIST += $(HOST_TESTS) tests/api/ag_ui_run.py tests/api/bus.py tests/api/certificates.py tests/api/door.py tests/api/work.py tests/api/metrics/alerts.test.yml

@@ -74,6 +74,10 @@ check_PROGRAMS += tests/io/journal/t_journal_outbox
 tests_io_journal_t_journal_outbox_SOURCES = tests/io/journal/t_journal_outbox.c $(JOURNAL_KIT)
 tests_io_journal_t_journal_outbox_LDADD = $(TEST_IO)
 
+check_PROGRAMS += tests/io/journal/t_journal_moving
+tests_io_journal_t_journal_moving_SOURCES = tests/io/journal/t_journal_moving.c $(JOURNAL_KIT)
+tests_io_journal_t_journal_moving_LDADD = $(TEST_IO)
+
 check_PROGRAMS += tests/io/journal/t_journal_kill
 tests_io_journal_t_journal_kill_SOURCES = tests/io/journal/t_journal_kill.c tests/io/kill_check.c \
 	tests/io/kill_check.h

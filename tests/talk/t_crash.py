@@ -20,7 +20,8 @@ REFUSED = 3000  # who has blocked the bot: what is said there becomes a dead let
 DEATH_S = 120  # a host under a sanitizer starts slowly
 TOLD_S = 300  # back-off, and the pace, behind what a death left
 # Need a full disk, a damaged file (tests/io/store/t_store.c), another host (tests/api/t_adopt.py).
-UNLISTED = {"reserve-spent", "mid-salvage", "before-told", "after-told", "after-adopted", "after-begun-entered"}
+UNLISTED = {"reserve-spent", "mid-salvage", "before-told", "after-told", "after-adopted", "after-begun-entered",
+            "after-request-stored"}
 
 
 def points():

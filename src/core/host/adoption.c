@@ -28,6 +28,7 @@
 #include "core/turn/turn_record.h"
 #include "core/work/work_outcome.h"
 #include "event/json/json_reader.h"
+#include "io/journal/journal_moving.h"
 
 #define TICK_MS 1000
 #define LOOK_MS 30000 /* interval of looks without a reason, in case that a reason was missed */
@@ -214,8 +215,8 @@ static bool adoption_is_own(const struct adoption *a)
 static bool adoption_was_given(const struct adoption *a, const struct journal_turn *turn)
 {
     const char *const from = turn->boot_id ? turn->boot_id : "";
-    return strncmp(from, OUTCOME_FORWARDING_GIVEN, strlen(OUTCOME_FORWARDING_GIVEN)) == 0 &&
-           strcmp(from + strlen(OUTCOME_FORWARDING_GIVEN), a->turn.order.source) == 0;
+    return strncmp(from, JOURNAL_GIVEN, strlen(JOURNAL_GIVEN)) == 0 &&
+           strcmp(from + strlen(JOURNAL_GIVEN), a->turn.order.source) == 0;
 }
 
 /* The message names this host, whose journal has no outcome of the turn left to deliver. */

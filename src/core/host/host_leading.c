@@ -13,6 +13,7 @@ struct host_leading {
     struct changes *changes;
     struct instance_leaders *leaders; /* NULL: it was stopped */
     struct guest_turns *guests;
+    struct request_forwarding *requests;
     struct outcome_forwarding *forwarding;
     struct adoption *adoption; /* or NULL */
     struct begun_turns *begun; /* or NULL */
@@ -26,10 +27,16 @@ static void host_leading_on_prepared(void *ctx, const char *instance)
     instance_changes_lead(l->changes, instance);
 }
 
-static void host_leading_on_checked(void *ctx, const char *instance)
+static void host_leading_on_resolved(void *ctx, const char *instance)
 {
     struct host_leading *const l = ctx;
     instance_texts_prepare(l->texts, instance, host_leading_on_prepared, l);
+}
+
+static void host_leading_on_checked(void *ctx, const char *instance)
+{
+    struct host_leading *const l = ctx;
+    request_forwarding_prepare(l->requests, instance, host_leading_on_resolved, l);
 }
 
 static void host_leading_on_gained(void *ctx, const char *instance)
@@ -64,7 +71,8 @@ struct host_leading *host_leading_new(const struct leading_parts *parts)
                                                            .journal = parts->journal,
                                                            .dispatch = parts->dispatch,
                                                            .leaders = l->leaders});
-    l->forwarding = outcome_forwarding_new(parts, l->leaders, l->guests);
+    l->requests = request_forwarding_new(parts, l->leaders);
+    l->forwarding = outcome_forwarding_new(parts, l->leaders, l->guests, l->requests);
     l->adoption = adoption_new(parts, l->leaders, l->guests);
     l->begun = begun_turns_new(parts);
     l->texts = instance_texts_new(&(struct instance_texts_spec){.bus = parts->bus,
@@ -81,6 +89,7 @@ void host_leading_update(struct host_leading *l)
     if (!l || !l->leaders)
         return;
     instance_leaders_update(l->leaders);
+    request_forwarding_update(l->requests);
     outcome_forwarding_update(l->forwarding);
 }
 
@@ -163,6 +172,7 @@ void host_leading_stop(struct host_leading *l)
         return;
     adoption_stop(l->adoption);
     begun_turns_stop(l->begun);
+    request_forwarding_stop(l->requests);
     outcome_forwarding_stop(l->forwarding);
     instance_texts_stop(l->texts);
     unfinished_turns_stop(l->unfinished);
@@ -176,6 +186,7 @@ void host_leading_free(struct host_leading *l)
     if (!l)
         return;
     outcome_forwarding_free(l->forwarding);
+    request_forwarding_free(l->requests);
     guest_turns_free(l->guests);
     adoption_free(l->adoption);
     begun_turns_free(l->begun);

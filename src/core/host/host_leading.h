@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The part of a host on the bus that serves instances which one of several hosts leads: requests
- * their leases, sends outcomes to the hosts that lead them, shows turns of other hosts in instances
- * led here, adopts the turns of leaders that are gone, and continues with the texts that those have
- * stored. Loop thread only. Every function accepts NULL: a host without a bus leads nothing. */
+ * their leases, sends outcomes and requests to the hosts that lead them, shows turns of other hosts
+ * in instances led here, adopts the turns of leaders that are gone, and continues with the texts
+ * that those have stored. Loop thread only. Every function accepts NULL: a host without a bus leads
+ * nothing. */
 #ifndef CORE_HOST_HOST_LEADING_H
 #define CORE_HOST_HOST_LEADING_H
 

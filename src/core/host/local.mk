@@ -33,6 +33,10 @@ libtccore_a_SOURCES += \
 	src/core/host/outcome_message.c \
 	src/core/host/outcome_message.h \
 	src/core/host/network_clients.h \
+	src/core/host/request_forwarding.c \
+	src/core/host/request_forwarding.h \
+	src/core/host/request_message.c \
+	src/core/host/request_message.h \
 	src/core/host/unfinished_turns.c \
 	src/core/host/unfinished_turns.h \
 	src/core/host/unserved_hook.c \

@@ -15,6 +15,7 @@
 #include "core/bus/bus_message.h"
 #include "core/host/outcome_message.h"
 #include "event/json/json_reader.h"
+#include "io/journal/journal_moving.h"
 
 #define RETRY_MS 1000
 #define ITEMS_MAX 1000 /* in memory; the others stay in the journal until these are gone */
@@ -38,6 +39,7 @@ struct outcome_forwarding {
     struct leading_parts parts;
     const struct instance_leaders *leaders;
     struct guest_turns *guests;
+    const struct request_forwarding *requests;
     STAILQ_HEAD(, outcome_item) items;
     size_t n;
     struct outcome_item *in_flight; /* the item whose request is in flight; or NULL */
@@ -202,7 +204,8 @@ static void outcome_forwarding_on_timer(void *arg)
         return;
     }
     f->in_flight = i;
-    if (outcome_forwarding_has_leader(f, i->instance))
+    if (outcome_forwarding_has_leader(f, i->instance) &&
+        !request_forwarding_is_first(f->requests, i->instance))
         journal_async_look_up(f->parts.journal, i->turn, outcome_forwarding_on_turn, i);
     else
         outcome_forwarding_postpone(i);
@@ -329,8 +332,7 @@ static void outcome_forwarding_on_known(void *ctx, enum journal_status status,
     struct outcome_message *const m = &t->message;
     const char *const message = arena_sprintf(&t->arena, "outcome %s %s", m->instance, m->turn);
     if (status == JOURNAL_DONE && strcmp(turn->source, m->instance) == 0 &&
-        (!turn->boot_id ||
-         strncmp(turn->boot_id, OUTCOME_FORWARDING_GIVEN, strlen(OUTCOME_FORWARDING_GIVEN)) != 0)) {
+        (!turn->boot_id || strncmp(turn->boot_id, JOURNAL_GIVEN, strlen(JOURNAL_GIVEN)) != 0)) {
         outcome_forwarding_end_received(t, true);
         return;
     }
@@ -341,15 +343,14 @@ static void outcome_forwarding_on_known(void *ctx, enum journal_status status,
     }
     journal_async_admit_turn(
         t->all->parts.journal,
-        &(struct journal_turn){
-            .id = m->turn,
-            .agent = m->agent,
-            .conv = m->conversation,
-            .source = m->source,
-            .msg_id = message,
-            .boot_id = arena_sprintf(&t->arena, OUTCOME_FORWARDING_GIVEN "%s", m->instance),
-            .route = m->route,
-            .seen = m->instance},
+        &(struct journal_turn){.id = m->turn,
+                               .agent = m->agent,
+                               .conv = m->conversation,
+                               .source = m->source,
+                               .msg_id = message,
+                               .boot_id = arena_sprintf(&t->arena, JOURNAL_GIVEN "%s", m->instance),
+                               .route = m->route,
+                               .seen = m->instance},
         outcome_forwarding_on_admitted, t);
 }
 
@@ -375,12 +376,14 @@ static void outcome_forwarding_on_deliver(void *ctx, struct bus_call *call, stru
 
 struct outcome_forwarding *outcome_forwarding_new(const struct leading_parts *parts,
                                                   const struct instance_leaders *leaders,
-                                                  struct guest_turns *guests)
+                                                  struct guest_turns *guests,
+                                                  const struct request_forwarding *requests)
 {
     struct outcome_forwarding *const f = xcalloc(1, sizeof *f);
     f->parts = *parts;
     f->leaders = leaders;
     f->guests = guests;
+    f->requests = requests;
     f->parts.host = xstrdup(parts->host);
     STAILQ_INIT(&f->items);
     LIST_INIT(&f->known);

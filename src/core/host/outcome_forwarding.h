@@ -8,18 +8,16 @@
 
 #include "core/host/guest_turns.h"
 #include "core/host/instance_leaders.h"
+#include "core/host/request_forwarding.h"
 #include "core/work/work.h"
 #include "io/journal/journal_async.h"
 
 struct outcome_forwarding;
 
-/* Before the name of the instance, in the place of a boot's id: of a turn that another host has
- * given with its outcome for that instance. */
-#define OUTCOME_FORWARDING_GIVEN "given:"
-
 struct outcome_forwarding *outcome_forwarding_new(const struct leading_parts *parts,
                                                   const struct instance_leaders *leaders,
-                                                  struct guest_turns *guests);
+                                                  struct guest_turns *guests,
+                                                  const struct request_forwarding *requests);
 /* An outcome (its canonical line) is about to be laid for an instance that stands by. */
 void outcome_forwarding_add(struct outcome_forwarding *f, const char *instance, const char *turn,
                             struct str line);

@@ -6,6 +6,7 @@ libtcio_a_SOURCES += \
 	src/io/journal/journal_async.c \
 	src/io/journal/journal_async.h \
 	src/io/journal/journal_async_internal.h \
+	src/io/journal/journal_async_moving.c \
 	src/io/journal/journal_async_past.c \
 	src/io/journal/journal_async_read.c \
 	src/io/journal/journal_async_resend.c \
@@ -15,6 +16,8 @@ libtcio_a_SOURCES += \
 	src/io/journal/journal_dead.c \
 	src/io/journal/journal_internal.h \
 	src/io/journal/journal_kv.c \
+	src/io/journal/journal_moving.c \
+	src/io/journal/journal_moving.h \
 	src/io/journal/journal_outbox.c \
 	src/io/journal/journal_prune.c \
 	src/io/journal/journal_question.c \
