@@ -142,7 +142,8 @@ def fenced(server, g, runners):
     head = {"v": 1, "from": {"host": "h9", "boot": "rogue", "n": 1}, "after": last(), "last": last() + 1}
     event = {"type": "narration", "payload": {"text": "Of another publisher."}, "ts": 1.5, "correlation_id": run,
              "seq": last() + 1}
-    rogue.publish(subject, f"{json.dumps(head)}\n{json.dumps(event)}\n")
+    stored = rogue.request(subject, f"{json.dumps(head)}\n{json.dumps(event)}\n").json()
+    ok("seq" in stored, "the server has the event of the other publisher", stored)
     rogue.close()
     where.let_go("f1", 1)
     until(lambda: "another publisher has taken its events over; ending its agent" in where.log(), "the log of the host reports the takeover")
