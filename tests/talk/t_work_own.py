@@ -7,7 +7,7 @@ import sys
 
 import ledger
 from people import messages
-from talk import Fake, done, equal, ok, telegram, until
+from talk import Fake, done, equal, note, ok, telegram, until
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "api"))
 
@@ -187,7 +187,7 @@ def restarted_meanwhile(all_):
 def entered(all_):
     """The gateway dies when the turn is in its journal and still in its list."""
     if "crash points enabled" not in all_.gateway.run("--version")[1]:
-        ok(True, "# SKIP built without crash points")
+        note("built without crash points: not tested")
         return
     all_.gateway.stop()
     all_.gateway.start(TURNCAST_CRASH_POINT="after-begun-entered")

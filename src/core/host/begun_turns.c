@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the look through the list, one turn at a time. A turn that the journal knows was entered
+ * Reads the list of this host one turn at a time. A turn that the journal knows was entered
  * before, and only has to be removed from the list. */
 #include "core/host/begun_turns.h"
 

@@ -346,7 +346,7 @@ static void request_forwarding_on_refusal(struct request_instance *i, struct str
 
 /* The question did not reach the host, and no earlier one did. A host of an earlier version does
  * not serve it: outcomes do not wait for that. */
-static void request_forwarding_on_unheard(struct request_instance *i,
+static void request_forwarding_on_unreached(struct request_instance *i,
                                           enum nats_client_result result)
 {
     request_forwarding_clear_offer(i);
@@ -372,7 +372,7 @@ static void request_forwarding_on_answer(void *ctx, enum nats_client_result resu
         request_forwarding_on_refusal(i, body);
     } else if (!i->offer.may_be_stored &&
                (result == NATS_CLIENT_NOBODY || result == NATS_CLIENT_UNSENT)) {
-        request_forwarding_on_unheard(i, result);
+        request_forwarding_on_unreached(i, result);
     } else {
         i->offer.may_be_stored = true;
         request_forwarding_doubt(i, result);
