@@ -347,7 +347,7 @@ static void request_forwarding_on_refusal(struct request_instance *i, struct str
 /* The question did not reach the host, and no earlier one did. A host of an earlier version does
  * not serve it: outcomes do not wait for that. */
 static void request_forwarding_on_unreached(struct request_instance *i,
-                                          enum nats_client_result result)
+                                            enum nats_client_result result)
 {
     request_forwarding_clear_offer(i);
     i->has_passed |= result == NATS_CLIENT_NOBODY;
