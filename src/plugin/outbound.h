@@ -108,6 +108,8 @@ struct callback_batch {
     bool over; /* the last batch of `turn`: on_done has returned (or no events were expected), and
                 * no request is pending; one batch of each turn says so, even if it is otherwise
                 * empty */
+    const void *ending; /* `over`: handle of the turn that ends, because several turns of an
+                         * instance may have the same id; NULL: not known */
 };
 
 void callback_batch_free(struct callback_batch *b); /* NULL is allowed; also frees the requests */

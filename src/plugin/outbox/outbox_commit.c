@@ -196,6 +196,17 @@ static struct outbox_turn *outbox_commit_find_turn(const struct outbox_commit *c
     return outbox_find_turn(c->outbox, id);
 }
 
+/* The turn of the batch; NULL: unknown. The channel may have freed the handle and used its address
+ * again, so the oldest turn with the handle and the id is the one that ends. */
+static struct outbox_turn *outbox_commit_find_batch_turn(const struct outbox_commit *c)
+{
+    struct outbox_turn *ending = NULL;
+    for (struct outbox_turn *t = c->outbox->turns; t && c->batch->ending; t = t->next)
+        if (t->handle == c->batch->ending && strcmp(t->id, c->batch->turn) == 0)
+            ending = t;
+    return ending ? ending : outbox_commit_find_turn(c, c->batch->turn);
+}
+
 /* Requests that replace the answered one are placed before the others, so the last of them is
  * queued first. */
 static void submit_requests(struct outbox_commit *c)
@@ -267,8 +278,7 @@ static void outbox_commit_count_failure(const struct outbox_commit *c)
 static void outbox_commit_apply(struct outbox_commit *c)
 {
     struct outbox *const p = c->outbox;
-    struct outbox_turn none = {.items = 0},
-                       *const known = outbox_commit_find_turn(c, c->batch->turn),
+    struct outbox_turn none = {.items = 0}, *const known = outbox_commit_find_batch_turn(c),
                        *const turn = known ? known : &none;
     turn->items++; /* it is valid until the end of this function */
     turn->is_over |= c->batch->over && turn != &p->context;

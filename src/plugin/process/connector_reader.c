@@ -163,7 +163,7 @@ static const char *connector_reader_count_requests(struct connector_process *g,
 }
 
 static const char *connector_reader_check_turn_end(struct connector_process *g,
-                                                   const struct callback_batch *b,
+                                                   struct callback_batch *b,
                                                    struct connector_turn *turn)
 {
     if (!b->over)
@@ -174,6 +174,7 @@ static const char *connector_reader_check_turn_end(struct connector_process *g,
     if (!turn || !turn->done || turn->requests || turn->closed)
         return "end of a turn that has not ended";
     turn->closed = true;
+    b->ending = turn;
     if (end)
         end->settled = true;
     return NULL;

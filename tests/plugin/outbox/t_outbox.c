@@ -401,6 +401,25 @@ static void test_turns(void)
     kit_end(&k);
 }
 
+/* The kit has opened the turn "t" with the handle &k. Its channel opens another one with that id,
+ * before the end of the first arrives. */
+static void test_same_id(void)
+{
+    static const struct httpd_step steps[] = {{HTTPD_REPLY, KIT_OK}};
+    static int newer;
+    kit_begin(&k, steps, 1);
+    outbox_open_turn(k.outbox, "t", &newer);
+    struct callback_batch *const last = xcalloc(1, sizeof *last);
+    *last = (struct callback_batch){.turn = xstrdup("t"), .over = true, .ending = &k};
+    kit_batch(&k, last);
+    KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .tag = "newer"));
+    kit_run_idle(&k);
+    is_str(results(), "newer ok 200 1\n",
+           "the reply of a turn with the id of an ended one arrives");
+    ok(k.handle == &newer, "the end of the older turn does not end the newer one");
+    kit_end(&k);
+}
+
 static void keep_path(struct kit_call *call)
 {
     snprintf(k.path, sizeof k.path, "%s", call->reply->reply.path ? call->reply->reply.path : "");
@@ -473,6 +492,7 @@ int main(void)
     test_unreachable();
     test_flood();
     test_turns();
+    test_same_id();
     test_save();
     test_free();
     return 0;
