@@ -177,6 +177,9 @@ static void outcome_forwarding_on_turn(void *ctx, enum journal_status status,
         outcome_forwarding_postpone(i);
     else if (has_ended)
         outcome_forwarding_send(i, turn);
+    else if (status == JOURNAL_NO_CHANGE) /* another host adopted the turn, and gives its outcome */
+        journal_async_expand(i->all->parts.journal, i->instance, i->turn, NULL, 0,
+                             outcome_forwarding_on_expanded, i);
     else
         outcome_forwarding_end(i); /* it has no outcome in the journal */
 }
