@@ -138,7 +138,7 @@ static void test_requests(void)
     is_str(stage_text(&s),
            "  [progress] Waiting for an answer: make check\n"
            "  [progress] Decided: allowed by Ann (telegram)\n",
-           "log mode: a waiting request, and who has decided it");
+           "log mode: the output names a waiting request, and the user who decided it");
     s = stage_new("rich", "never");
     send_requests(s.h);
     is_str(stage_text(&s), "? Approval needed: Bash: make check\n? allowed by Ann (telegram)\n",

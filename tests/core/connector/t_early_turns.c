@@ -242,7 +242,7 @@ static void test_own_outcome(void)
     end_turn(open_turn("t2"), "t2");
     run();
     is_told("t2:start t1:start t1:error t1:done t2:final t2:done",
-            "the stored outcome of the early turn itself is told once");
+            "the instance gets the stored outcome of the early turn itself once");
     end();
 }
 

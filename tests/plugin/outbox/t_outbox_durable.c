@@ -275,7 +275,7 @@ static void fall_back(struct kit_call *call)
 }
 
 /* The host is killed between storing the replacement and deleting its request: exactly one of them
- * is left, in its place. */
+ * is left, at the same position of the queue. */
 static void test_replaced(void)
 {
     static const struct httpd_step steps[] = {{HTTPD_REPLY, KIT_STATUS("400 Bad", "")},

@@ -397,7 +397,7 @@ static void test_wait_room(void)
     const int64_t before = clock_mono_ms();
     const bool room = c->ops->wait_room(c, DEADLINE_MS);
     ok(room && clock_mono_ms() - before < DEADLINE_MS / 2,
-       "nobody waits for room where the loop is  waiting for room ends at the call");
+       "the loop thread stops waiting for room when a call needs the loop");
     ok(run_until(has_call, NULL), "the loop gets the call");
     host_call_complete(waiting, TC_ACCEPTED, NULL, NULL);
     while (!c->ops->wait_room(c, DEADLINE_MS))
